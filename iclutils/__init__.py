@@ -1,0 +1,13 @@
+"""The shared package of *In-Context Learning, Reproduced*.
+
+A module is one concept of the theory. Five floors, imports only downwards:
+
+    book      claims, figures
+    learning  pretraining, stagewise
+    models    attention, linear_icl, transformer
+    data      covariates, functions, prompts
+    ground    randomness, statistics, validation
+    theory    population, asymptotics, meanfield   (a wing: sees data and ground only)
+
+A prediction (theory) never shares code with what it predicts (models, learning).
+"""
