@@ -177,11 +177,10 @@ class Ledger:
             raise ValueError(f"parts of {id} must hold at least one comparison; got none")
         if set(controls) != set(row["controls"]):
             raise ValueError(f"controls of {id} must be {sorted(row['controls'])}; got {sorted(controls)}")
-        if isinstance(parts, Comparison) and value is None:
-            value = parts
-        if isinstance(value, Comparison):
-            value, half_width = value.value, value.half_width
-        if value is None or half_width is None or not math.isfinite(value) or not math.isfinite(half_width):
+        headline = parts if isinstance(parts, Comparison) and value is None else value
+        if isinstance(headline, Comparison):
+            value, half_width = headline.value, headline.half_width
+        if value is None or isinstance(value, Comparison) or half_width is None or not math.isfinite(value + half_width):
             raise ValueError(f"value and half_width of {id} must be finite numbers; got {value!r} ± {half_width!r}")
         verdict = verdict_of([part.outcome for part in named.values()], "superseded_by" in row)
         passed = [name for name, control in controls.items() if control.outcome == SUPPORTED]

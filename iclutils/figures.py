@@ -38,7 +38,8 @@ def use_style() -> None:
         "legend.framealpha": 0.85, "svg.hashsalt": "iclutils", "figure.constrained_layout.use": True})
 
 
-def panels(rows: int, columns: int, *, height: float = 2.7, sharex: bool = False, sharey: bool = False) -> tuple[Figure, list[Axes]]:
+def panels(rows: int, columns: int, *, height: float = 2.7, sharex: bool = False,
+           sharey: bool = False) -> tuple[Figure, list[Axes]]:
     """A grid of panels at the book's width (wider than two columns scales up); returns the figure and a flat list."""
     width = WIDTH if columns <= 2 else WIDTH * 1.35
     figure, axes = plt.subplots(rows, columns, figsize=(width, height * rows), squeeze=False, sharex=sharex, sharey=sharey)

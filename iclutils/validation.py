@@ -19,7 +19,7 @@ def nonnegative(name: str, value: float) -> float:
 
 def in_range(name: str, value: float, low: float, high: float, *, open_low: bool = False, open_high: bool = False) -> float:
     """Return ``value`` if it is finite and between ``low`` and ``high`` (ends included unless said otherwise)."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) and not hasattr(value, "__float__"):
+    if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
         raise TypeError(f"{name} must be a real number; got {value!r}")
     number = float(value)
     allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high or high == math.inf else ']'}"
