@@ -344,8 +344,9 @@ def record_seeds(terminalreporter, reports):
             claim = claims.parse_line(line.removeprefix(claims.AT_YOUR_SETTINGS))
             table[claim.id][str(seed)] = claim.verdict
             record.setdefault(claim.id, {})[str(seed)] = claim.verdict
-    known = {row["id"] for block in claims.load(ROOT / "book" / "claims.yml")["chapters"].values() for row in block["claims"]}
-    kept = {claim: dict(sorted(found.items(), key=lambda s: int(s[0]))) for claim, found in sorted(record.items()) if claim in known}
+    blocks = claims.load(ROOT / "book" / "claims.yml")["chapters"].values()
+    known = sorted(row["id"] for block in blocks for row in block["claims"] if row["id"] in record)
+    kept = {claim: dict(sorted(record[claim].items(), key=lambda seed: int(seed[0]))) for claim in known}
     bookcache.write_atomically(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     terminalreporter.section("verdicts by master seed")
     seeds = sorted({seed for found in table.values() for seed in found}, key=int)

@@ -271,8 +271,8 @@ def parse_line(text: str) -> Line:
     plain = text if match["why"] is None else text[:match.start("why") - 3]
     if match["value"] is None:
         return Line(match["id"], match["verdict"], None, None, plain)
-    value, half_width = (float(f"{match[part]}e{match['power']}" if match["power"] else match[part]) for part in ("value", "half"))
-    return Line(match["id"], match["verdict"], value, half_width, plain)
+    power = f"e{match['power']}" if match["power"] else ""
+    return Line(match["id"], match["verdict"], float(match["value"] + power), float(match["half"] + power), plain)
 
 
 def disagreement(expected: Line, found: Line, *, verdict_only: bool = False) -> str:

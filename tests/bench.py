@@ -31,7 +31,8 @@ def benches(topics: list[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
         if topics and topic not in topics:
             continue
         spec = importlib.util.spec_from_file_location(path.stem, path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None, path
+        assert spec.loader is not None, path
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         for name in sorted(vars(module)):

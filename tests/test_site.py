@@ -70,7 +70,8 @@ def window(request, browser, address):
     context.add_init_script(AXE)
     page = context.new_page()
     wrong = []
-    page.on("request", lambda r: None if r.url.startswith((address, "data:", "blob:")) else wrong.append(f"leaves the site: {r.url}"))
+    inside = (address, "data:", "blob:")
+    page.on("request", lambda r: None if r.url.startswith(inside) else wrong.append(f"leaves the site: {r.url}"))
     page.on("response", lambda r: wrong.append(f"status {r.status}: {r.url}") if r.status >= 400 else None)
     page.on("pageerror", lambda error: wrong.append(f"script error: {str(error)[:200]}"))
     yield page, wrong

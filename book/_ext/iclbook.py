@@ -139,8 +139,8 @@ class LedgerDirective(SphinxDirective):
 
     def claim_card(self, chapter, row, anchor=True, whole=False):
         """One row of the ledger with what was found."""
-        def run(what):
-            return from_run("", what=what, chapter=chapter, claim=row["id"])
+        def run(what, **more):
+            return from_run("", what=what, chapter=chapter, claim=row["id"], **more)
         facts = [self.line("Measured", run("value")), self.line("Source", self.source(row))]
         if whole:
             facts.append(self.line("Expected before measuring", run("expected")))
@@ -154,13 +154,13 @@ class LedgerDirective(SphinxDirective):
             how.append(self.line("Note", *self.markdown(row["note"])))
         how.append(self.line("Parts", run("parts")))
         if row["controls"]:
-            items = [tag("li", *self.markdown(text), " ", from_run("", what="control", chapter=chapter, claim=row["id"], control=name))
-                     for name, text in row["controls"].items()]
+            items = [tag("li", *self.markdown(text), " ", run("control", control=name)) for name, text in row["controls"].items()]
             how.append(self.line("Negative controls (must be rejected)", tag("ul", *items)))
         return tag("div", tag("div", run("verdict"), tag("code", row["id"]), classes=["claim-head"]),
                    tag("p", *self.markdown(row["statement"]), classes=["claim-statement"]),
                    tag("dl", *facts, classes=["claim-facts"]),
-                   tag("details", tag("summary", "How it is judged"), tag("dl", *how, classes=["claim-facts"]), classes=["claim-how"]),
+                   tag("details", tag("summary", "How it is judged"), tag("dl", *how, classes=["claim-facts"]),
+                       classes=["claim-how"]),
                    classes=["claim"], ids=[row_anchor(row["id"])] if anchor else [])
 
 
@@ -177,7 +177,8 @@ class ChapterCard(LedgerDirective):
         if chapter not in self.ledger["chapters"]:
             raise self.error(f"chapter-card: '{chapter}' is not in claims.yml; it holds {list(self.ledger['chapters'])}")
         download = f"Download {{nb-download}}`{chapter}.ipynb`"
-        facts = [self.line(label.capitalize(), *self.markdown(self.options[label])) for label in ("paper", "result") if label in self.options]
+        given = [label for label in ("paper", "result") if label in self.options]
+        facts = [self.line(label.capitalize(), *self.markdown(self.options[label])) for label in given]
         seed = self.ledger["chapters"][chapter]["settings"]["seed"]
         facts += [self.line("Verdicts", from_run("", what="counts", chapter=chapter)),
                   self.line("Run", from_run("", what="seconds", chapter=chapter), f", master seed {seed}"),
@@ -277,9 +278,9 @@ class Filler:
         record = self.record(node)
         if not record or not record["parts"]:
             return ["none"]
-        items = [tag("li", f"{OUTCOME_SIGNS[part['outcome']]} {name + ': ' if name else ''}{comparison_text(part)} ({part['outcome']})")
-                 for name, part in record["parts"].items()]
-        return [tag("ul", *items)]
+        lines = [f"{name + ': ' if name else ''}{comparison_text(part)}" for name, part in record["parts"].items()]
+        outcomes = [part["outcome"] for part in record["parts"].values()]
+        return [tag("ul", *(tag("li", f"{OUTCOME_SIGNS[o]} {line} ({o})") for o, line in zip(outcomes, lines, strict=True)))]
 
     def control(self, node):
         record = self.record(node)
@@ -313,17 +314,20 @@ class Filler:
                 tag("td", str(number) if number else "·") for number in self.count(chapter).values())))
         total = [sum(self.count(chapter)[verdict] for chapter in chapters) for verdict in claims.VERDICTS]
         lines.append(tag("tr", tag("th", "All", scope="row"), *(tag("td", str(n)) for n in total), classes=["total"]))
-        out = [tag("div", tag("table", tag("thead", head), tag("tbody", *lines), classes=["scorecard"]), classes=["scorecard-frame"])]
+        table = tag("table", tag("thead", head), tag("tbody", *lines), classes=["scorecard"])
+        out = [tag("div", table, classes=["scorecard-frame"])]
         for verdict in claims.VERDICTS:
             items = []
             for chapter, row in rows_in_book():
                 record = self.found.record(chapter, row["id"])
                 if record and record["verdict"] == verdict:
                     link = tag("a", tag("code", row["id"]), href=self.href(chapter, row["id"]))
-                    items.append(tag("li", *words[row["id"]].children, " ", tag("span", link, f" {value_text(record)}", classes=["claim-link"])))
+                    where = tag("span", link, f" {value_text(record)}", classes=["claim-link"])
+                    items.append(tag("li", *words[row["id"]].children, " ", where))
             if items:
                 what = "claim" if len(items) == 1 else "claims"
-                out.append(tag("details", tag("summary", badge(verdict), f" {len(items)} {what}"), tag("ul", *items), classes=["score-group"]))
+                summary = tag("summary", badge(verdict), f" {len(items)} {what}")
+                out.append(tag("details", summary, tag("ul", *items), classes=["score-group"]))
         return out
 
 
@@ -370,7 +374,7 @@ def executed_notebooks(app, env):
             continue
         for cell in notebook.cells:
             if cell.cell_type == "code":  # glued values are for the site only
-                cell.outputs = [o for o in cell.outputs if not any(k.startswith("application/papermill") for k in o.get("data", {}))]
+                cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
         bookcache.write_atomically(path, nbformat.writes(notebook))
 
 
@@ -398,7 +402,8 @@ def write_ledger(app, exception):
     if rows:
         writer = csv.DictWriter(text, list(rows[0]))
         writer.writeheader()
-        writer.writerows({k: json.dumps(v, ensure_ascii=False) if isinstance(v, dict) else v for k, v in row.items()} for row in rows)
+        for row in rows:
+            writer.writerow({k: json.dumps(v, ensure_ascii=False) if isinstance(v, dict) else v for k, v in row.items()})
     bookcache.write_atomically(folder / "ledger.csv", text.getvalue())
 
 
