@@ -76,4 +76,5 @@ def test_a_chapter_has_its_bones(name):
     assert f"{{verdicts}} {name}\n" in text, "the list of the chapter's verdicts is missing"
     assert len(re.findall(r"^seed = 0$", text, re.MULTILINE)) == 1, "the knob cell needs one line 'seed = 0'"
     if re.match(r"\d+_", name):  # 05b is a section of chapter 5
-        assert len(re.findall(r"^`{3,}\{exercise(?:-start)?\}", text, re.MULTILINE)) >= 3, "a chapter has at least three exercises"
+        exercises = re.findall(r"^`{3,}\{exercise(?:-start)?\}", text, re.MULTILINE)
+        assert len(exercises) >= 3, "a chapter has at least three exercises"
