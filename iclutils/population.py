@@ -141,7 +141,8 @@ def sampled(d: int, n: int, generator: torch.Generator, *, contexts: int | None 
     r"""The loss at context length n, tasks and noise integrated out, contexts drawn (the same for all w).
 
     Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this gives w* to 1 %.
-    ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above $\sqrt{w}$. Raises ``ValueError``/``TypeError`` for d < 2, n < 1 or a bad grid.
+    ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above $\sqrt{w}$.
+    Raises ``ValueError``/``TypeError`` for d < 2, n < 1 or a bad grid.
     """
     validation.whole("d", d, low=2)
     validation.whole("n", n)
