@@ -181,6 +181,34 @@ class Cosine(_Isotropic):
         return torch.as_tensor(special.hyp0f1(self.d / 2, (-(self.L**2) / 4 * squared).numpy()))
 
 
+@dataclass(frozen=True, eq=False)
+class Through:
+    r"""Tasks of another class seen through a matrix, $f(x) = g(R^\top x)$; ``root: (d, d)``.
+
+    With $R = \Sigma^{-1/2}$ the directions of affine and ReLU tasks are $\Sigma^{-1/2}u$ (Collins et al., Definition B.3).
+    """
+
+    function: Affine | ReLU | Cosine
+    root: torch.Tensor
+
+    def __post_init__(self) -> None:
+        validation.shape("root", self.root, "d d", d=self.function.d)
+        validation.finite("root", self.root)
+
+    @property
+    def name(self) -> str:
+        """The name of the class that is seen."""
+        return self.function.name
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks of the class that is seen."""
+        return self.function.sample(size, generator)
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """g at Rᵀx, ``x: (*size, m, d)``."""
+        return self.function.evaluate(task, x @ self.root)
+
+
 CLASSES: dict[str, Callable[..., Affine | ReLU | Cosine]] = {"affine": Affine, "relu": ReLU, "cosine": Cosine}
 
 
