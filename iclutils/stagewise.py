@@ -85,6 +85,19 @@ def column_gradient(theta: Tensor, counts: Tensor, targets: Tensor, p: Tensor) -
     return p[targets].unsqueeze(-1) * (a * (g - inner)).mean(-2), 0.5 * g.square().sum(-1).mean(-1)
 
 
+def best_value(theta: Tensor, counts: Tensor, p: Tensor) -> tuple[float, float]:
+    r"""The best label weight ν at a fixed Q, :math:`\nu^* = m_1/m_2`, and its relative gain :math:`1 - L(\nu^*)/L(1)`.
+
+    :math:`2L(\nu) = 1 - 2\nu m_1 + \nu^2 m_2`, :math:`m_1 = \sum_k p_k\mathbb E\,a_k`,
+    :math:`m_2 = \sum_k p_k\mathbb E\lVert a\rVert^2`; ``theta: (K, K)``, row k the column of query k; ``counts: (B, K)``.
+    """
+    K = validation.shape("p", p, "K")["K"]
+    a, g = _residual(theta, counts, torch.arange(K))
+    m1 = float(p @ a.mean(-2).diagonal())
+    m2 = float(p @ a.square().sum(-1).mean(-1))
+    return m1 / m2, 1 - (1 - m1**2 / m2) / float(p @ g.square().sum(-1).mean(-1))
+
+
 @dataclass(frozen=True)
 class Trajectory:
     """Recorded training: ``t: (P,)``, columns ``theta: (P, C, K)`` and their errors ``error: (P, C)`` on the batch."""
@@ -98,12 +111,9 @@ class Trajectory:
         index = targets if m is None else torch.full_like(targets, m)
         return self.theta.gather(-1, index.expand(self.theta.shape[:2]).unsqueeze(-1)).squeeze(-1)
 
-    def first_time(self, level: float) -> Tensor:
-        """When each column's error, averaged over a window of three records, first falls below ``level``; inf if never."""
-        smooth = torch.nn.functional.avg_pool1d(self.error.T.unsqueeze(1), 3, 1, 1, count_include_pad=False).squeeze(1).T
-        below = smooth <= level
-        first = below.to(torch.int64).argmax(0)
-        return torch.where(below.any(0), self.t[first], torch.full_like(self.t[first], torch.inf))
+    def nearest(self, t: float) -> int:
+        """The index of the record nearest to time t."""
+        return int((self.t - t).abs().argmin())
 
 
 def _records(steps: int, points: int) -> set[int]:
@@ -144,12 +154,23 @@ def feature_frame(K: int, d: int, generator: torch.Generator) -> Tensor:
     return (q * r.diagonal().sign()).T
 
 
+def first_passage(t: Tensor, values: Tensor, level: float) -> Tensor:
+    """When ``values: (P, ...)`` first rise above ``level``, linear between the records ``t: (P,)``; inf if they never do."""
+    validation.shape("t", t, "P", P=len(values))
+    above = values > level
+    after = above.to(torch.int64).argmax(0).clamp(min=1)
+    low, high = values.gather(0, (after - 1).unsqueeze(0))[0], values.gather(0, after.unsqueeze(0))[0]
+    share = ((level - low) / (high - low)).clamp(0, 1)
+    time = t[after - 1] + share * (t[after] - t[after - 1])
+    return torch.where(above.any(0), time, torch.full_like(time, torch.inf))
+
+
 @dataclass(frozen=True)
 class Sampled:
-    """Route 1's record: ``t: (P,)``, ``scores: (P, R, K, K)`` with entry [m, k] = v_mᵀQv_k, and the trained ``W``."""
+    """Route 1's record: ``t: (P,)``, ``theta: (P, R, K, K)`` with [k, m] = v_mᵀQv_k (column k first), and the trained ``W``."""
 
     t: Tensor
-    scores: Tensor
+    theta: Tensor
     W: Tensor
 
 
@@ -193,11 +214,11 @@ def train_sampled(p: Tensor, frame: Tensor, N: int, *, eta: float, steps: int, p
     keep, record = _records(steps, points), []
     for step in range(steps + 1):
         if step in keep:
-            record.append((eta * step, torch.einsum("md,rde,ke->rmk", frame, W[:, :d], frame)))
+            record.append((eta * step, torch.einsum("md,rde,ke->rkm", frame, W[:, :d], frame)))
         tokens, labels, query, answer = draw_prompts(p, frame, N, runs, prompts, generator)
         W.requires_grad_(True)
         loss = 0.5 * (predict(W, tokens, labels, query) - answer).square().mean(1).sum()
         gradient, = torch.autograd.grad(loss, W)
         W = (W.detach() - eta * gradient)
-    t, scores = zip(*record, strict=True)
-    return Sampled(torch.tensor(t, dtype=F64), torch.stack(scores), W)
+    t, columns = zip(*record, strict=True)
+    return Sampled(torch.tensor(t, dtype=F64), torch.stack(columns), W)

@@ -78,14 +78,22 @@ def test_descent_forgets_nothing_but_sampling_noise():
     assert run.entry(targets)[-1, 1] > 0 > run.entry(targets, 0)[-1, 1]
 
 
-def test_same_stream_same_path_and_first_time():
+def test_same_stream_same_path():
     p, targets = stagewise.probabilities(5, 0.5), torch.tensor([0, 1])
     one, two = (stagewise.train_reduced(p, 200, targets, eta=0.5, steps=200, prompts=8, generator=stream(3, "x"))
                 for _ in "ab")
     assert torch.equal(one.theta, two.theta)
-    t = one.first_time(0.1)
+    t = stagewise.first_passage(one.t, -one.error, -0.1)
     assert 0 < float(t[0]) < float(t[1])
-    assert math.isinf(one.first_time(1e-9)[0])
+
+
+def test_first_passage_interpolates():
+    t = torch.tensor([0.0, 2.0, 3.0], dtype=F64)
+    values = torch.tensor([[0.0, 5.0, 0.0], [1.0, 6.0, 0.1], [3.0, 7.0, 0.2]], dtype=F64)
+    found = stagewise.first_passage(t, values, 2.0)
+    assert float(found[0]) == 2.5  # half way from 1 to 3
+    assert float(found[1]) == 0.0  # above from the start
+    assert math.isinf(found[2])
 
 
 def test_label_keys_are_ignored_at_zero_weight():
