@@ -92,7 +92,8 @@ class Prompts:
     y: torch.Tensor
 
 
-def _chi_square(degrees: int, n: int, generator: torch.Generator) -> torch.Tensor:
+def chi_square(degrees: int, n: int, generator: torch.Generator) -> torch.Tensor:
+    """``n`` draws of χ² with ``degrees`` degrees of freedom (NumPy's gamma, seeded by one draw of ``generator``)."""
     seed = int(torch.randint(2**62, (), generator=generator))
     return torch.from_numpy(2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n))
 
@@ -111,8 +112,8 @@ def sample(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Generator
     check_memory(n, d)
     w = tasks.double()[torch.arange(n) % k]
     norm = w.norm(dim=1)
-    w11, t = _chi_square(ell, n, generator), torch.randn(n, dtype=torch.float64, generator=generator)
-    w22 = t.square() + (_chi_square(ell - 1, n, generator) if ell > 1 else 0.0)
+    w11, t = chi_square(ell, n, generator), torch.randn(n, dtype=torch.float64, generator=generator)
+    w22 = t.square() + (chi_square(ell - 1, n, generator) if ell > 1 else 0.0)
     w12 = w11.sqrt() * t
     along = norm * w11 / d + math.sqrt(rho / d) * w12
     labels = norm * (along + math.sqrt(rho / d) * w12) + rho * w22
