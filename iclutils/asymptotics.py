@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import torch
 from scipy.optimize import brentq
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from iclutils import validation
-from iclutils.features import Moments
+from iclutils.features import Moments, Prompts
 
 TINY = 1e-300
 
@@ -175,3 +176,60 @@ def finite_equivalent(train: Moments, fresh: Moments, n: int, rho: float, lam: f
     idg = train.error(gamma, rho) / (1 - d / n * float((eigen * shrink).square().sum()))
     leak = d / n * float(((basis.T @ fresh.second @ basis).diagonal() * eigen * shrink**2).sum())
     return Errors(fresh.error(gamma, rho) + idg * leak, idg, nu)
+
+
+def leverage_equivalent(train: Moments, fresh: Moments, tasks: torch.Tensor, sample: Prompts, n: int, rho: float,
+                        lam: float) -> Errors:
+    r""":func:`finite_equivalent` with the spread of the leverages, the remaining deviation of order 1/d.
+
+    A prompt pulls on Γ by its leverage t = ‖x‖² vᵀBv, which differs from prompt to prompt by O(1/√d) of itself. With
+    averages over x, v, w and the prompt's residual r² = ‖x‖²‖w − Γv‖²/d + ρ:
+
+    .. math::
+        B = \bigl(\tfrac nd\,E\tfrac{\|x\|^2vv^\top}{1+t} + \tfrac nd\lambda\bigr)^{-1}, \quad
+        \Gamma = \tfrac nd\,E\tfrac{\|x\|^2wv^\top}{1+t}\,B, \quad
+        K = \tfrac nd\,B\,E\frac{\|x\|^2vv^\top(r^2+\|x\|^2v^\top Kv)}{(1+t)^2}\,B, \quad e = e_0(\Gamma) + \mathrm{tr}\,SK
+
+    The averages' bulk is the exact S and A, their rest the mean over ``sample`` of prompts (not used for training) on
+    ``tasks: (k, d)``, balanced. With t at its mean this is :func:`finite_equivalent`. ``lam > 0``. Raises ``ValueError``.
+    """
+    d = train.cross.shape[0]
+    m = validation.shape("sample.v", sample.v, "m e", e=d + 1)["m"]
+    validation.whole("n", n), validation.positive("lam", lam), validation.nonnegative("rho", rho)
+    v, power = sample.v, sample.x.square().sum(1)
+    w = tasks[torch.arange(m) % len(tasks)]
+
+    def average(weight: torch.Tensor, left: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
+        mean = weight.mean()
+        return mean * exact + left.T @ ((weight - mean)[:, None] * v) / m
+
+    weight = torch.ones(m, dtype=torch.float64)
+    for _ in range(20):  # ‖x‖²/(1+t), relative to its mean λ/ν; each round shrinks the error by O(1/d)
+        weighted = average(weight, v, train.second)
+        eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
+        squares = (v @ basis).square()
+
+        def pulled(nu: float, eigen: torch.Tensor = eigen, squares: torch.Tensor = squares) -> torch.Tensor:
+            return power / (lam / nu + power * (squares @ (1 / (eigen + nu))) * d / n)
+
+        high = lam + 3 * d / n * float(eigen.sum())
+        nu = float(brentq(lambda value: float(pulled(value).mean()) - 1, lam / 2, high, xtol=TINY, rtol=1e-12, maxiter=500))
+        weight, before = pulled(nu), weight
+        if float((weight - before).abs().mean()) < 1e-8:
+            break
+    factor = power / weight * nu / lam  # 1 + t
+    b = (basis / (eigen + nu)) @ basis.T * (d * nu / (n * lam))
+    gamma = n / d * average(weight * lam / nu, w, train.cross) @ b
+
+    def spread(squared: torch.Tensor) -> torch.Tensor:
+        return n / d * b @ average(power * squared / factor**2, v, train.second) @ b
+
+    def felt(covariance: torch.Tensor) -> torch.Tensor:
+        return power * ((v @ covariance) * v).sum(1)
+
+    residual = power * (w - v @ gamma.T).square().sum(1) / d + rho
+    system = LinearOperator((m, m), dtype=float, matvec=lambda g: g.ravel() - felt(spread(torch.from_numpy(g.ravel()))).numpy())
+    own = felt(spread(residual)).numpy()
+    covariance = spread(residual + torch.from_numpy(gmres(system, own, rtol=1e-8, restart=30)[0]))
+    return Errors(fresh.error(gamma, rho) + float((fresh.second * covariance).sum()),
+                  train.error(gamma, rho) + float((train.second * covariance).sum()), nu)

@@ -170,6 +170,15 @@ class Setting:
         counts = torch.bincount(torch.arange(self.n) % self.k, minlength=self.k)
         return features.moments(self.tasks(seed, trial), self.ell, self.rho, counts), fresh
 
+    def other_prompts(self, seed: int, trial: int, m: int) -> tuple[torch.Tensor, Prompts]:
+        """About ``m`` more prompts on this trial's tasks (fresh ones for κ = ∞), and those tasks; none is trained on."""
+        if self.kappa == math.inf:
+            tasks = features.draw_tasks(m, self.d, stream(seed, "other tasks", self.d, trial), normalised=self.normalised)
+        else:
+            tasks = self.tasks(seed, trial)
+        generator = stream(seed, "other prompts", self.d, self.ell, len(tasks), trial)
+        return tasks, features.sample(tasks, self.ell, self.rho, generator, n=max(1, m // len(tasks)) * len(tasks))
+
 
 def errors(setting: Setting, ridges: Sequence[float], seed: int, trial: int, *, tol: float = 1e-5) -> torch.Tensor:
     """Draw one pretraining set, train Γ for each ridge, return the exact (e_ICL, e_IDG), shape (len(ridges), 2).
@@ -217,7 +226,8 @@ def dmmse_errors(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Gen
     return rho + (estimate - w).square().sum(1) / d
 
 
-def job(*, d: int, alpha: float, kappa: float | str, tau: float, rho: float, ridge: float, trial: int, seed: int) -> dict[str, float]:
+def job(*, d: int, alpha: float, kappa: float | str, tau: float, rho: float, ridge: float, trial: int,
+        seed: int) -> dict[str, float]:
     """One point of a recorded sweep, see :mod:`iclutils.sweeps`; ``kappa`` may be the text "inf"."""
     icl, idg = errors(Setting(d, alpha, float(kappa), tau, rho), [ridge], seed, trial)[0].tolist()
     return {"icl": icl, "idg": idg}

@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
 from iclutils import asymptotics, features
+from iclutils.linear_icl import Setting, curve
 from iclutils.randomness import stream
 
-GRID = list(itertools.product((0.3, 1, 10, 100), (0.1, 0.5, 1, 2, 50, math.inf), (0.1, 0.5, 0.99, 1.01, 1.5, 100), (0, 0.01, 0.5)))
+TAUS = (0.1, 0.5, 0.99, 1.01, 1.5, 100)
+GRID = list(itertools.product((0.3, 1, 10, 100), (0.1, 0.5, 1, 2, 50, math.inf), TAUS, (0, 0.01, 0.5)))
 
 
 def test_every_ridge_formula_at_ridge_zero_is_the_slides_formula():
@@ -104,6 +106,24 @@ def test_finite_equivalent_without_noise_in_gamma_is_the_population_minimiser():
     direction = torch.randn(4, 5, dtype=torch.float64, generator=stream(0, "direction"))
     best = minimize_scalar(lambda t: train.error(gamma + t * direction, 0.2))
     assert abs(best.x) < 1e-6
+
+
+@pytest.mark.parametrize(("alpha", "kappa", "tau"), [(1, 0.5, 1.5), (2, math.inf, 0.6)])
+def test_leverages_explain_simulations_that_the_plain_equivalent_misses(alpha, kappa, tau):
+    setting, trials = Setting(16, alpha, kappa, tau, 0.1), 60
+    simulated = curve([setting], 0.01, 0, trials)[:, 0, 0]
+    plain, full = [], []
+    for trial in range(6):
+        train, fresh = setting.moments(0, trial)
+        tasks, sample = setting.other_prompts(0, trial, 4000)
+        plain.append(asymptotics.finite_equivalent(train, fresh, setting.n, 0.1, 0.01).icl)
+        full.append(asymptotics.leverage_equivalent(train, fresh, tasks, sample, setting.n, 0.1, 0.01).icl)
+    mean, se = float(simulated.mean()), float(simulated.std()) / math.sqrt(trials)
+    tasks_se = float(torch.tensor(full).std()) / math.sqrt(6)
+    # 1/d is corrected, so the rest is of the order of the correction squared
+    rest = (full[0] - plain[0]) ** 2 / mean
+    assert abs(mean - sum(full) / 6) < 4 * math.hypot(se, tasks_se) + rest
+    assert mean - sum(plain) / 6 > 4 * se
 
 
 @pytest.mark.parametrize(("change", "message"), [
