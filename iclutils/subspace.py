@@ -46,7 +46,7 @@ def rho(M: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
 
 
 def masses(M: torch.Tensor, B: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    r"""Mass per direction inside and outside col(B): $\mathrm{tr}(B^\top M B)/k$ and $\mathrm{tr}(B_\perp^\top M B_\perp)/(d-k)$."""
+    r"""Mass per direction in and outside col(B): $\mathrm{tr}(B^\top M B)/k$ and $\mathrm{tr}(B_\perp^\top M B_\perp)/(d-k)$."""
     return tuple(block.diagonal(dim1=-2, dim2=-1).mean(-1) for block in blocks(M, B))  # type: ignore[return-value]
 
 
