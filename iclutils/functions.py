@@ -1,0 +1,158 @@
+r"""Classes of task functions, their draws and their second moments (kernels).
+
+Every class draws tasks at Lipschitz constant 1 (``sample``) and scales them when it evaluates, so
+that two classes that differ in ``L`` alone can be compared on the same tasks. Shapes: a task carries
+leading axes ``*size``; ``x: (*size, m, d)`` gives ``f(x): (*size, m)``.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import torch
+from scipy import special
+
+from iclutils import validation
+
+Task = dict[str, torch.Tensor]
+
+
+class FunctionClass(Protocol):
+    """What pretraining needs of a function class."""
+
+    @property
+    def name(self) -> str: ...
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task: ...
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor: ...
+
+
+def _directions(size: tuple[int, ...], d: int, generator: torch.Generator) -> torch.Tensor:
+    w = torch.randn(*size, d, generator=generator, dtype=torch.float64)
+    return w / w.norm(dim=-1, keepdim=True)
+
+
+def _symmetric_uniform(size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
+    return 2 * torch.rand(*size, generator=generator, dtype=torch.float64) - 1
+
+
+def _along(w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return (x @ w.unsqueeze(-1)).squeeze(-1)
+
+
+@dataclass(frozen=True)
+class _Isotropic:
+    """What the three classes share: dimension, Lipschitz constant, and V(t) from the covariance."""
+
+    d: int
+    L: float = 1.0
+
+    def __post_init__(self) -> None:
+        validation.whole("d", self.d, low=2)
+        validation.positive("L", self.L)
+
+    def covariance(self, t: torch.Tensor) -> torch.Tensor:
+        r"""$E_f f(x)f(y)$ as a function of $t = x^\top y$ on the unit sphere."""
+        raise NotImplementedError
+
+    def half_variogram(self, t: torch.Tensor) -> torch.Tensor:
+        r"""$V(t) = \tfrac12 E_f (f(x) - f(y))^2$ as a function of $t = x^\top y$ on the unit sphere."""
+        t = torch.as_tensor(t, dtype=torch.float64)
+        return self.covariance(torch.ones((), dtype=torch.float64)) - self.covariance(t)
+
+
+@dataclass(frozen=True)
+class Affine(_Isotropic):
+    r"""$f(x) = l\,w^\top x + b$ with $w$ uniform on $S^{d-1}$ and $l, b$ uniform on $[-L, L]$ (Collins et al., Def. 3.2).
+
+    On the unit sphere $E f(x)f(y) = \tfrac{L^2}{3}(1 + t/d)$ and $V = L^2(1-t)/(3d)$. ``offset=False`` sets b = 0.
+    """
+
+    offset: bool = True
+    name: ClassVar[str] = "affine"
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks ``w: (*size, d)``, ``l, b: (*size,)`` at L = 1."""
+        w = _directions(size, self.d, generator)
+        return {"w": w, "l": _symmetric_uniform(size, generator), "b": _symmetric_uniform(size, generator)}
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """f at ``x: (*size, m, d)``, with the slope and offset scaled by L."""
+        value = task["l"].unsqueeze(-1) * _along(task["w"], x)
+        return self.L * (value + task["b"].unsqueeze(-1) if self.offset else value)
+
+    def covariance(self, t: torch.Tensor) -> torch.Tensor:
+        """L²/3 · (t/d + 1), without the 1 where there is no offset."""
+        return self.L**2 / 3 * (t / self.d + float(self.offset))
+
+
+@dataclass(frozen=True)
+class ReLU(_Isotropic):
+    r"""$f(x) = l_1(w^\top x)_+ + l_2(-w^\top x)_+ + b$, with $l_1, l_2, b$ uniform on $[-L, L]$ (Collins et al., Def. 3.2).
+
+    With $\theta = \arccos t$: $V = L^2[\pi - \sin\theta - (\pi-\theta)\cos\theta]/(3\pi d)$. ``offset=False`` sets b = 0.
+    """
+
+    offset: bool = True
+    name: ClassVar[str] = "relu"
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks ``w: (*size, d)``, ``l1, b, l2: (*size,)`` at L = 1."""
+        w = _directions(size, self.d, generator)
+        l1, b, l2 = (_symmetric_uniform(size, generator) for _ in range(3))
+        return {"w": w, "l1": l1, "l2": l2, "b": b}
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """f at ``x: (*size, m, d)``, with slopes and offset scaled by L."""
+        s = _along(task["w"], x)
+        value = task["l1"].unsqueeze(-1) * s.clamp(min=0) + task["l2"].unsqueeze(-1) * (-s).clamp(min=0)
+        return self.L * (value + task["b"].unsqueeze(-1) if self.offset else value)
+
+    def covariance(self, t: torch.Tensor) -> torch.Tensor:
+        """L²/3 · [(sin θ + (π−θ) cos θ)/(πd) + 1] (arc-cosine kernel), without the 1 where there is no offset."""
+        t = torch.as_tensor(t, dtype=torch.float64).clamp(-1, 1)
+        theta = t.arccos()
+        kernel = (theta.sin() + (math.pi - theta) * t) / (math.pi * self.d)
+        return self.L**2 / 3 * (kernel + float(self.offset))
+
+
+@dataclass(frozen=True)
+class Cosine(_Isotropic):
+    r"""$f(x) = \cos(L\,w^\top x)$ with $w$ uniform on $S^{d-1}$ (Collins et al., Section 3.2).
+
+    $E f(x)f(y) = \tfrac12[\varphi(L|x-y|) + \varphi(L|x+y|)]$ with
+    $\varphi(r) = E\cos(r w_1) = \Gamma(d/2)(2/r)^{d/2-1}J_{d/2-1}(r)$.
+    """
+
+    name: ClassVar[str] = "cosine"
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks ``w: (*size, d)``."""
+        return {"w": _directions(size, self.d, generator)}
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """f at ``x: (*size, m, d)``."""
+        return (self.L * _along(task["w"], x)).cos()
+
+    def covariance(self, t: torch.Tensor) -> torch.Tensor:
+        """½[φ(L√(2−2t)) + φ(L√(2+2t))]; valid for |x| = |y| = 1 and t = xᵀy."""
+        t = torch.as_tensor(t, dtype=torch.float64)
+        return 0.5 * (self._phi((2 - 2 * t).clamp(min=0)) + self._phi((2 + 2 * t).clamp(min=0)))
+
+    def _phi(self, squared: torch.Tensor) -> torch.Tensor:
+        # Γ(d/2)(2/r)^{d/2−1}J_{d/2−1}(r) = ₀F₁(; d/2; −r²/4), which is smooth at r = 0
+        return torch.as_tensor(special.hyp0f1(self.d / 2, (-(self.L**2) / 4 * squared).numpy()))
+
+
+CLASSES: dict[str, Callable[..., Affine | ReLU | Cosine]] = {"affine": Affine, "relu": ReLU, "cosine": Cosine}
+
+
+def by_name(name: str, d: int, L: float = 1.0) -> Affine | ReLU | Cosine:
+    """The class called ``name`` ("affine", "relu", "cosine") in dimension d with Lipschitz constant L.
+
+    Raises ``KeyError`` for an unknown name.
+    """
+    validation.one_of("name", name, CLASSES)
+    return CLASSES[name](d, L)
