@@ -45,16 +45,19 @@ def multiplicity(degree: int, d: int) -> torch.Tensor:
 
 
 def coefficients(covariance: Callable[[torch.Tensor], torch.Tensor], degree: int, d: int,
-                 nodes: int = 1000) -> torch.Tensor:
-    r"""$c_k = N_k\,E[k(t)P_k(t)]$, t distributed as $x^\top y$ on the sphere, by Gauss–Jacobi quadrature; ``(K + 1,)``."""
+                 nodes: int = 400) -> torch.Tensor:
+    r"""$c_k = N_k\,E[k(t)P_k(t)]$, t distributed as $x^\top y$ on the sphere, by quadrature; ``(K + 1,)``."""
     t, weight = _quadrature(max(nodes, 2 * degree), validation.whole("d", d, low=2))
     return multiplicity(degree, d) * ((weight * covariance(t)) @ polynomials(t, degree, d))
 
 
 @functools.cache
 def _quadrature(nodes: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:
-    t, weight = special.roots_jacobi(nodes, (d - 3) / 2, (d - 3) / 2)
-    return torch.as_tensor(t), torch.as_tensor(weight / weight.sum())
+    # Gauss–Legendre in the angle: the book's kernels are smooth in θ also where they are not in t = cos θ
+    x, weight = special.roots_legendre(nodes)
+    theta = math.pi * (torch.as_tensor(x) + 1) / 2
+    weight = torch.as_tensor(weight) * theta.sin() ** (d - 2)
+    return theta.cos(), weight / weight.sum()
 
 
 def tilted_means(w: torch.Tensor, degree: int, d: int) -> torch.Tensor:

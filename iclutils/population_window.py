@@ -18,9 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
+from scipy import optimize
 
 from iclutils import harmonics, validation
 from iclutils.harmonics import Kernel
+from iclutils.population_linear import LinearUnit
 
 CHUNK = 4_000_000  # entries of the largest tensor held at once
 GROUPS = 16        # jackknife groups for the standard error of w*
@@ -158,11 +160,40 @@ class LongContext:
     @classmethod
     def of(cls, function: Kernel, w: torch.Tensor, degree: int = 400) -> "LongContext":
         """By the coefficients up to ``degree``; windows need w ≪ degree². The rest of k(1) counts as unresolved."""
-        c = harmonics.coefficients(function.covariance, degree, function.d, nodes=2000)
+        c = harmonics.coefficients(function.covariance, degree, function.d)
         rest = function.covariance(torch.ones((), dtype=torch.float64)) - c.sum()
         bias = (1 - harmonics.tilted_means(w, degree, function.d)).square() @ c + rest
         log_spread = harmonics.log_partition(2 * w, function.d) - 2 * harmonics.log_partition(w, function.d)
         return cls(w, bias, log_spread.exp())
+
+
+def advantage(unit: LinearUnit, moments: Windows, n: int, sigma: float, *, free: bool = False) -> tuple[float, float]:
+    """Log of linear attention's minimum over the softmax unit's (value weight 1, or ``free``), with its standard error.
+
+    Positive where softmax attention wins; ``unit`` and ``moments`` of the same task class.
+    """
+    best = moments.best(sigma, free=free)
+    least = max(float(unit.minimum(n, sigma)), 1e-9 * best.loss)  # tasks f = 0 leave linear attention no error at all
+    return math.log(least / best.loss), best.log_se
+
+
+def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) -> tuple[float, float]:
+    r"""The noise $u = \sigma^2/n$ at which both minima are equal, with its standard error; at L = 1, $u = \sigma^2/(nL^2)$.
+
+    Searched in log u over [10⁻⁶, 10⁴]; ``inf`` where softmax wins at the largest u, 0 where it loses at the
+    smallest. The standard error is that of the log ratio over its slope in log u.
+    """
+    def gap(log_u: float) -> float:
+        return advantage(unit, moments, n, math.exp(log_u / 2) * n**0.5, free=free)[0]
+
+    low, high = math.log(1e-6), math.log(1e4)
+    if gap(high) > 0:
+        return math.inf, 0.0
+    if gap(low) < 0:
+        return 0.0, 0.0
+    root = float(optimize.brentq(gap, low, high, xtol=1e-4))
+    slope = (gap(root + 0.1) - gap(root - 0.1)) / 0.2
+    return math.exp(root), math.exp(root) * advantage(unit, moments, n, math.exp(root / 2) * n**0.5)[1] / abs(slope)
 
 
 def _parabola(w: torch.Tensor, loss: torch.Tensor) -> tuple[float, float, int]:
