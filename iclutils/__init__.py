@@ -6,8 +6,9 @@ A module is one concept of the theory. Five floors, imports only downwards:
     learning  pretraining, stagewise
     models    attention, linear_icl, transformer
     data      covariates, functions, prompts
-    ground    randomness, statistics, validation, harmonics
-    theory    population, population_linear, population_window, asymptotics, meanfield   (a wing: sees data and ground only)
+    ground    randomness, statistics, validation
+    theory    sphere, population, population_linear, population_value, asymptotics, meanfield   (a wing: sees
+              data and ground only)
 
 A prediction (theory) never shares code with what it predicts (models, learning).
 """

@@ -15,6 +15,7 @@ that a wrong formula passes proves nothing. A verdict never raises; ``tests/expe
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -235,3 +236,65 @@ def outcomes(comparisons: Mapping[str, Comparison]) -> str:
     found = [c.outcome for c in comparisons.values()]
     rest = [f"{found.count(o)} {o}" for o in (CONTRADICTED, UNDECIDED) if o in found]
     return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} supported", *rest])
+
+
+AT_YOUR_SETTINGS = "at your settings: "  # marks the lines of a chapter whose knobs are turned
+_NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)"
+_LINE = re.compile(
+    rf"(?P<id>[\w.-]+) · (?P<verdict>{'|'.join(sorted(VERDICTS, key=len, reverse=True))})"
+    rf"(?: · (?P<open>\()?(?P<value>{_NUMBER}) ± (?P<half>{_NUMBER})(?(open)\)e(?P<power>[-+]\d+)))?"
+    r"(?:  \((?P<why>.*)\))?")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One printed claim, read back: what ``tests/expected`` holds and what a chapter's run is compared with."""
+
+    id: str
+    verdict: str
+    value: float | None
+    half_width: float | None
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def parse_line(text: str) -> Line:
+    """Read ``id · verdict · value ± half-width`` (the number and a trailing ``  (why)`` may be absent).
+
+    Raises ``ValueError`` for any other text.
+    """
+    match = _LINE.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        raise ValueError(f"text must read 'id · verdict · value ± half-width' with a verdict of {list(VERDICTS)}; got {text!r}")
+    plain = text if match["why"] is None else text[:match.start("why") - 3]
+    if match["value"] is None:
+        return Line(match["id"], match["verdict"], None, None, plain)
+    power = f"e{match['power']}" if match["power"] else ""
+    return Line(match["id"], match["verdict"], float(match["value"] + power), float(match["half"] + power), plain)
+
+
+def disagreement(expected: Line, found: Line, *, verdict_only: bool = False) -> str:
+    """What is wrong with ``found``, in words, or ``""``: the verdict must be the same, the value within the expected ±.
+
+    The half-width itself must agree within a factor of 1.5 (an error bar that has grown would hide a wrong
+    value), and a value whose half-width is 0 is a count and must agree exactly.
+    """
+    if found.verdict != expected.verdict:
+        return f"the verdict changed from '{expected.verdict}' to '{found.verdict}'"
+    if verdict_only:
+        return ""
+    if expected.value is None or found.value is None or expected.half_width is None or found.half_width is None:
+        return "" if expected.value == found.value else "one of the two lines has no value"
+    gap = abs(found.value - expected.value)
+    if expected.half_width == 0 or found.half_width == 0:
+        if expected.half_width != found.half_width:
+            return "one of the two values is a count (± 0) and the other is not"
+        return "" if gap == 0 else f"the count changed by {found.value - expected.value:+g}"
+    if gap > expected.half_width:
+        return f"the value moved by {gap:.3g}, which is {gap / expected.half_width:.3g} times the expected ±"
+    ratio = found.half_width / expected.half_width
+    if not 1 / 1.5 <= ratio <= 1.5:
+        return f"the half-width changed by the factor {ratio:.3g}; it may change by 1.5"
+    return ""

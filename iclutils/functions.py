@@ -42,6 +42,12 @@ def _along(w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return (x @ w.unsqueeze(-1)).squeeze(-1)
 
 
+def _multiplicity(k: torch.Tensor, d: int) -> torch.Tensor:
+    """Number of spherical harmonics of degree k in dimension d."""
+    count = (2 * k + d - 2) / k.clamp(min=1) * torch.as_tensor(special.binom((k + d - 3).numpy(), (k - 1).clamp(min=0).numpy()))
+    return torch.where(k == 0, torch.ones_like(count), count)
+
+
 @dataclass(frozen=True)
 class _Isotropic:
     """What the three classes share: dimension, Lipschitz constant, and V(t) from the covariance."""
@@ -61,6 +67,10 @@ class _Isotropic:
         r"""$V(t) = \tfrac12 E_f (f(x) - f(y))^2$ as a function of $t = x^\top y$ on the unit sphere."""
         t = torch.as_tensor(t, dtype=torch.float64)
         return self.covariance(torch.ones((), dtype=torch.float64)) - self.covariance(t)
+
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        r"""The coefficients $c_k$ of the covariance, $K(t)=\sum_k c_kP_k(t)$ with $P_k(1)=1$; ``degrees: (K,)`` whole."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,10 @@ class Affine(_Isotropic):
     def covariance(self, t: torch.Tensor) -> torch.Tensor:
         """L²/3 · (t/d + 1), without the 1 where there is no offset."""
         return self.L**2 / 3 * (t / self.d + float(self.offset))
+
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        """c₀ = L²/3 (with the offset), c₁ = L²/(3d)."""
+        return self.L**2 / 3 * ((degrees == 1).double() / self.d + (degrees == 0).double() * float(self.offset))
 
 
 @dataclass(frozen=True)
@@ -117,6 +131,21 @@ class ReLU(_Isotropic):
         kernel = (theta.sin() + (math.pi - theta) * t) / (math.pi * self.d)
         return self.L**2 / 3 * (kernel + float(self.offset))
 
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        r"""$c_1 = L^2/(6d)$; for even k $c_k = \tfrac{L^2}6N_k\lambda_k^2$ with $\lambda_k = E|t|P_k(t)$; the offset adds to c₀.
+
+        $\lambda_k = \pm\frac{\Gamma(d/2)}{\sqrt\pi}\frac{2^{1-k}(k-2)!}{(k/2-1)!\,\Gamma((k+d+1)/2)}$ for k ≥ 2
+        (Rodrigues' formula), $\lambda_0 = E|t|$.
+        """
+        k = degrees.double()
+        even = torch.where((degrees % 2 == 0) & (degrees > 1), k, torch.full_like(k, 2.0))
+        log_size = (math.lgamma(self.d / 2) - 0.5 * math.log(math.pi) + (1 - even) * math.log(2) + torch.lgamma(even - 1)
+                    - torch.lgamma(even / 2) - torch.lgamma((even + self.d + 1) / 2))
+        c = _multiplicity(even, self.d) * (2 * log_size).exp() * (degrees % 2 == 0)
+        mean = math.exp(math.lgamma(self.d / 2) - math.lgamma((self.d + 1) / 2)) / math.sqrt(math.pi)
+        c = torch.where(degrees == 0, torch.full_like(c, mean**2 + 2 * float(self.offset)), c)
+        return self.L**2 / 6 * torch.where(degrees == 1, torch.full_like(c, 1 / self.d), c)
+
 
 @dataclass(frozen=True)
 class Cosine(_Isotropic):
@@ -140,6 +169,12 @@ class Cosine(_Isotropic):
         """½[φ(L√(2−2t)) + φ(L√(2+2t))]; valid for |x| = |y| = 1 and t = xᵀy."""
         t = torch.as_tensor(t, dtype=torch.float64)
         return 0.5 * (self._phi((2 - 2 * t).clamp(min=0)) + self._phi((2 + 2 * t).clamp(min=0)))
+
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        r"""$c_k = N_k\left[\Gamma(d/2)(2/L)^{d/2-1}J_{k+d/2-1}(L)\right]^2$ for even k, zero for odd k."""
+        k, order = degrees.double(), self.d / 2 - 1
+        size = math.gamma(self.d / 2) * (2 / self.L) ** order * torch.as_tensor(special.jv((k + order).numpy(), self.L))
+        return _multiplicity(k, self.d) * size**2 * (degrees % 2 == 0)
 
     def _phi(self, squared: torch.Tensor) -> torch.Tensor:
         # Γ(d/2)(2/r)^{d/2−1}J_{d/2−1}(r) = ₀F₁(; d/2; −r²/4), which is smooth at r = 0
@@ -180,6 +215,12 @@ class Hills:
         if self.nu != round(self.nu):
             raise ValueError(f"nu must be whole for a covariance in t alone (the cut at ±π shows); got {self.nu:g}")
         return (self.nu * t.clamp(-1, 1).arccos()).cos() / 2
+
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        """All in one degree: ν²/2 in degree 1 (amplitude), 1/2 in degree ν (frequency, whole ν)."""
+        if self.reading == "amplitude":
+            return self.nu**2 / 2 * (degrees == 1).double()
+        return float(self.covariance(torch.ones(()).double())) * (degrees == round(self.nu)).double()
 
 
 @dataclass(frozen=True)

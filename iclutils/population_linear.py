@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import torch
 
-from iclutils import harmonics, validation
-from iclutils.harmonics import Kernel
+from iclutils import validation
+from iclutils.population import Isotropic
 
 Number = float | torch.Tensor
 
@@ -34,11 +34,11 @@ class LinearUnit:
     linear: float
 
     @classmethod
-    def of(cls, function: Kernel) -> "LinearUnit":
-        """The unit's view of a task class, by quadrature over its covariance."""
-        c = harmonics.coefficients(function.covariance, 2, function.d)
+    def of(cls, function: Isotropic) -> "LinearUnit":
+        """The unit's view of a task class: three numbers of its covariance."""
+        mean, linear = function.spectrum(torch.tensor([0, 1]))
         power = function.covariance(torch.ones((), dtype=torch.float64))
-        return cls(function.d, float(power), float(c[0]), float(c[1]))
+        return cls(function.d, float(power), float(mean), float(linear))
 
     @property
     def floor(self) -> float:

@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from iclutils import attention, functions, harmonics, prompts
+from iclutils import attention, functions, population, prompts
 from iclutils import population_linear as linear
-from iclutils import population_window as window
+from iclutils import population_value as window
 from iclutils.covariates import Sphere
 from iclutils.randomness import stream
 
@@ -22,26 +22,6 @@ def sampled_errors(function, M, n, sigma, unit, size=20_000, seed=0):
 
 def z_score(samples, expected):
     return float((samples.mean() - expected) / (samples.std() / len(samples) ** 0.5))
-
-
-@pytest.mark.parametrize("d", [2, 3, 7])
-def test_polynomials_are_orthogonal_and_one_at_one(d):
-    assert torch.allclose(harmonics.polynomials(torch.ones(1, dtype=torch.float64), 8, d), torch.ones(1, 9, dtype=torch.float64))
-    for k in range(5):
-        c = harmonics.coefficients(lambda t, k=k: harmonics.polynomials(t, 8, d)[..., k], 8, d)
-        assert torch.allclose(c, torch.eye(9, dtype=torch.float64)[k], atol=1e-10)
-
-
-@pytest.mark.parametrize("d", [2, 5])
-def test_tilted_means_against_quadrature(d):
-    """Second route: quadrature of e^{wt}P_k, relative accuracy 1e-9 for w up to 50."""
-    w = torch.tensor([0.1, 3.0, 50.0], dtype=torch.float64)
-    for i, value in enumerate(w):
-        def tilt(t, value=value):
-            return (value * (t - 1)).exp()
-        moments = harmonics.coefficients(tilt, 6, d) / harmonics.multiplicity(6, d)
-        assert torch.allclose(harmonics.tilted_means(w, 6, d)[i], moments / moments[0], rtol=1e-9)
-        assert math.isclose(float(harmonics.log_partition(w, d)[i]), float(moments[0].log() + value), rel_tol=1e-9)
 
 
 @pytest.mark.parametrize("d", [2, 5, 10])
@@ -101,14 +81,15 @@ def test_plain_average_in_closed_form():
     assert abs(z_score(loss, (unit.power - unit.mean) * (1 + 1 / 11) + 0.25 / 11)) < 5
 
 
-def test_long_context_is_the_limit():
-    """At n = 10 000 and w = 8 the dropped terms are O(w^{d−1)/2}/n): 1 % is ample, 5 standard errors besides."""
-    function, w, n = functions.ReLU(3), torch.tensor([1.0, 8.0], dtype=torch.float64), 10_000
-    exact, = window.windows([function], n, w, contexts=32, generator=stream(5, "long"))
-    limit = window.LongContext.of(function, w)
-    sigma = 0.05 * n**0.5
-    loss = exact.loss(sigma).mean(0)
-    assert torch.allclose(loss, limit.bias + sigma**2 / n * limit.spread, rtol=0.01)
+@pytest.mark.parametrize("kind", ["affine", "relu", "cosine"])
+def test_value_weight_one_is_the_population_loss(kind):
+    """Second route: the loss kept by degree, in :mod:`iclutils.population`, on other contexts."""
+    function, n, w = functions.by_name(kind, 5), 30, torch.tensor([0.0, 0.5, 4.0, 20.0], dtype=torch.float64)
+    exact, = window.windows([function], n, w, contexts=2000, generator=stream(5, kind))
+    other, se = population.sampled(5, n, stream(6, kind), contexts=2000).at(function, 0.3, w)
+    mine = exact.loss(0.3)
+    width = 5 * (se**2 + mine.var(0) / len(mine)).sqrt()
+    assert bool(((mine.mean(0) - other).abs() < width).all())
 
 
 def test_best_window_is_a_stationary_point_of_the_fine_curve():

@@ -1,4 +1,4 @@
-r"""The softmax unit's population loss as a function of its window w and its value weight c, M = w·I on the sphere.
+r"""The softmax unit's population loss when its value weight c is free too, M = w·I on the sphere.
 
 With $t_i = x_i^\top x$, weights $\gamma_i\propto e^{wt_i}$ and a task class of covariance
 $k(t) = \sum_k c_kP_k(t)$, tasks, noise **and** the directions of the tokens around the query are integrated exactly:
@@ -10,7 +10,8 @@ N = \sum_i\gamma_i^2,$$
 $$\mathcal L(w,c) = F - 2c\,E B + c^2(E A + \sigma^2E N).$$
 
 (the addition theorem gives the average of $k(x_i^\top x_j)$ at fixed $t_i, t_j$, $i\ne j$). Only the n numbers
-$t_i$ are sampled. Collins et al. fix c = 1; the best is $c^* = EB/(EA+\sigma^2EN)$. Chapters 2 and 3 use this.
+$t_i$ are sampled. Collins et al. fix c = 1, where this is the loss of :mod:`iclutils.population`, kept there by degree;
+the best is $c^* = EB/(EA+\sigma^2EN)$. Chapter 3 uses this.
 """
 
 import math
@@ -20,8 +21,8 @@ from dataclasses import dataclass, replace
 import torch
 from scipy import optimize
 
-from iclutils import harmonics, validation
-from iclutils.harmonics import Kernel
+from iclutils import sphere, validation
+from iclutils.population import Isotropic
 from iclutils.population_linear import LinearUnit
 
 CHUNK = 4_000_000  # entries of the largest tensor held at once
@@ -85,17 +86,8 @@ class Windows:
         w_se = float(((GROUPS - 1) / GROUPS * (left_out - left_out.mean()).square().sum()).sqrt())
         return Best(w, w_se, least, se, float(c[at]))
 
-    def loss_at(self, w: float, sigma: float) -> tuple[float, float]:
-        """Mean loss and its standard error at a window between grid points (linear in log w); value weight 1."""
-        validation.in_range("w", w, float(self.w[1]), float(self.w[-1]))
-        high = int(torch.searchsorted(self.w, w).clamp(2, len(self.w) - 1))
-        share = math.log(w / self.w[high - 1]) / math.log(self.w[high] / self.w[high - 1])
-        loss = self.loss(sigma)
-        between = (1 - share) * loss[:, high - 1] + share * loss[:, high]
-        return float(between.mean()), float(between.std() / len(between) ** 0.5)
 
-
-def windows(functions: Sequence[Kernel], n: int, w: torch.Tensor, *, contexts: int, generator: torch.Generator,
+def windows(functions: Sequence[Isotropic], n: int, w: torch.Tensor, *, contexts: int, generator: torch.Generator,
             degree: int = 60) -> list[Windows]:
     """Moments of several task classes of one d on common contexts; ``degree`` bounds the sum over k.
 
@@ -107,9 +99,10 @@ def windows(functions: Sequence[Kernel], n: int, w: torch.Tensor, *, contexts: i
         raise ValueError(f"functions must share one d; got {sorted({f.d for f in functions})}")
     validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
-    spectra = [harmonics.coefficients(f.covariance, degree, d) for f in functions]
-    spectra = [torch.where(c.abs() > 1e-13 * c.abs().sum(), c, torch.zeros_like(c)) for c in spectra]
-    used = torch.stack(spectra).ne(0).any(0).nonzero().squeeze(-1)
+    degrees = torch.arange(degree + 1)
+    spectra = torch.stack([f.spectrum(degrees) for f in functions])                # (functions, K)
+    used = spectra.abs().amax(0) > 0
+    degrees, spectra = degrees[used], spectra[:, used]
     power = [float(f.covariance(torch.ones((), dtype=torch.float64))) for f in functions]
     found: list[list[torch.Tensor]] = [[] for _ in functions]
     shared = []
@@ -119,11 +112,10 @@ def windows(functions: Sequence[Kernel], n: int, w: torch.Tensor, *, contexts: i
         t = z[..., 0] / z.norm(dim=-1)
         gamma = torch.softmax(w.unsqueeze(-1) * t.unsqueeze(-2), -1)                # (C, W, n)
         squares = gamma.square()
-        P = harmonics.polynomials(t, degree, d)[..., used]                          # (C, n, K)
+        P = sphere.gegenbauer(t, d, degrees)                                        # (C, n, K)
         pooled = (gamma @ P).square()                                               # (C, W, K)
         shared.append(squares.sum(-1))
         for f, c, F, out in zip(functions, spectra, power, found, strict=True):
-            c = c[used]
             B = (gamma @ f.covariance(t).unsqueeze(-1)).squeeze(-1)
             rest = F - P.square() @ c                                               # (C, n)
             A = pooled @ c + (squares @ rest.unsqueeze(-1)).squeeze(-1)
@@ -143,28 +135,6 @@ def hills_windows(nu: float, n: int, w: torch.Tensor, *, contexts: int, generato
     pooled = gamma @ wave[:, :n]
     B = 0.5 * (pooled @ wave[:, n:].mT).squeeze(-1)
     return Windows(w, B, 0.5 * pooled.square().sum(-1), gamma.square().sum(-1), 0.5)
-
-
-@dataclass(frozen=True)
-class LongContext:
-    r"""n → ∞ at fixed σ²/n: ``w, bias, spread: (W,)``, loss = bias + (σ²/n)·spread.
-
-    $\text{bias} = \sum_kc_k(1-\rho_k(w))^2$ with $\rho_k = I_{k+d/2-1}/I_{d/2-1}$, and
-    $\text{spread} = E e^{2wt}/(E e^{wt})^2$, n times the inverse effective number of tokens.
-    """
-
-    w: torch.Tensor
-    bias: torch.Tensor
-    spread: torch.Tensor
-
-    @classmethod
-    def of(cls, function: Kernel, w: torch.Tensor, degree: int = 400) -> "LongContext":
-        """By the coefficients up to ``degree``; windows need w ≪ degree². The rest of k(1) counts as unresolved."""
-        c = harmonics.coefficients(function.covariance, degree, function.d)
-        rest = function.covariance(torch.ones((), dtype=torch.float64)) - c.sum()
-        bias = (1 - harmonics.tilted_means(w, degree, function.d)).square() @ c + rest
-        log_spread = harmonics.log_partition(2 * w, function.d) - 2 * harmonics.log_partition(w, function.d)
-        return cls(w, bias, log_spread.exp())
 
 
 def advantage(unit: LinearUnit, moments: Windows, n: int, sigma: float, *, free: bool = False) -> tuple[float, float]:

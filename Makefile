@@ -1,0 +1,101 @@
+# In-Context Learning, Reproduced. `make book` and `make test` set up what they need.
+PY    ?= python3.11
+VENV  := .venv
+BIN   := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS  ?= 2
+SHELL := bash
+SEEDS ?= 1 2 3
+NAME  ?=
+
+export PYTHONPATH := $(CURDIR)
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+
+REPORTS := _build/reports
+PYTEST  := $(BIN)/python -m pytest -q
+NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
+WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
+NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
+CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
+
+.PHONY: help book test check lint unit chapter expected seeds bench lab site-test clean chromium
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make book                  run every chapter that is not yet run, build the site into _build/html
+book: $(STAMP)
+	@todo="$$($(BIN)/python book/_ext/bookcache.py stale)" && if [ -n "$$todo" ]; then \
+	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
+	$(SPHINX)
+	@echo "The book is at _build/html/index.html"
+
+## make test                  everything: make check, and the site in a real browser
+test: chromium $(STAMP) check
+	$(PYTEST) tests/test_site.py --junitxml=$(REPORTS)/site.xml
+	@$(BIN)/python tests/summary.py $(REPORTS)
+
+## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
+check: $(STAMP) lint
+	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=tests/test_site.py --fill-cache --junitxml=$(REPORTS)/check.xml
+	@$(SPHINX) --all > $(REPORTS)/build.log 2>&1 || { cat $(REPORTS)/build.log; exit 1; }
+	@! grep -E "Executing notebook" $(REPORTS)/build.log || { echo "The build ran a chapter again: its cache and the checker's disagree."; exit 1; }
+	@echo "The strict build ran no chapter again; the site shows the run that was checked."
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/mypy iclutils
+	@chapters="$$(ls book/chapters/*.md 2>/dev/null)"; if [ -n "$$chapters" ]; then \
+	  $(BIN)/jupytext --pipe-fmt py:percent --check '$(BIN)/ruff check -q --ignore E402,E501,E701,E702,E703,I001 -' $$chapters \
+	  | grep -v '^\[jupytext\]'; test $${PIPESTATUS[0]} -eq 0; fi
+
+## make unit                  the package's tests only
+unit: $(STAMP)
+	$(PYTEST) $(WORKERS) tests --ignore=tests/test_site.py
+
+## make chapter NAME=…        run and check one chapter (or several)
+chapter: $(STAMP) need-name
+	$(PYTEST) $(NBVAL) $(NAMED) --chapters=try --fill-cache -rs
+
+## make expected [NAME=…]     run, and rewrite the verdicts in tests/expected
+expected: $(STAMP)
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --chapters=expected
+
+## make seeds SEEDS="1 2 3"   run with other master seeds, compare the verdicts, record them for the ledger page
+seeds: $(STAMP)
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --master-seeds="$(SEEDS)"
+
+## make bench                 each fast way against the plain way, on the same work
+bench: $(STAMP)
+	$(BIN)/python tests/bench.py $(NAME)
+
+## make lab                   open the chapters as notebooks in JupyterLab
+lab: $(VENV)/.lab
+	cd book/chapters && ../../$(BIN)/jupyter-lab
+
+## make clean                 delete what was built (not .venv)
+clean:
+	rm -rf _build
+
+.PHONY: need-name
+need-name:
+	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
+
+chromium:
+	@command -v chromium >/dev/null 2>&1 || { echo "make test opens the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
+
+$(STAMP): requirements.lock pyproject.toml
+	@command -v $(PY) >/dev/null 2>&1 || { echo "This book needs Python 3.11, and there is no $(PY) here: install it, or name it with make PY=/path/to/python3.11"; exit 1; }
+	@$(PY) -c 'import sys; v = sys.version_info; sys.exit(v[:2] != (3, 11) and f"This book needs Python 3.11; $(PY) is {v[0]}.{v[1]}. Install Python 3.11 and run: make PY=python3.11")'
+	@$(PY) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PY) cannot make virtual environments here: install the package python3.11-venv"; exit 1; }
+	$(PY) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock || { echo "The packages could not be installed: is the package index within reach? Run the same command again when it is."; exit 1; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.lab: $(STAMP)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-lab.txt || { echo "JupyterLab could not be installed: is the package index within reach?"; exit 1; }
+	@touch $@

@@ -1,0 +1,106 @@
+"""Every built page in headless Chromium, wide and narrow, light and dark: no request leaves the site, no script error,
+no sideways overflow, all maths typeset, every figure with alt text, no serious accessibility finding."""
+
+import functools
+import http.server
+import shutil
+import threading
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import sync_playwright
+
+SITE = Path(__file__).resolve().parents[1] / "_build" / "html"
+AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js")).read_text(encoding="utf8")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+# Findings of the stock theme and of docutils that no stylesheet can mend; each names its place.
+SKIPPED_RULES = {
+    "aria-required-children": "docutils' bibliography: role=list around role=doc-biblioentry",
+    "aria-allowed-role": "docutils' bibliography: role=doc-biblioentry on a div",
+    "aria-deprecated-role": "docutils' bibliography: role=doc-biblioentry",
+}
+PAGES = sorted(page.relative_to(SITE).as_posix() for page in SITE.rglob("*.html")
+               if "_static" not in page.relative_to(SITE).parts and page.name != "index.html")
+
+STATE = """() => {
+  const root = document.documentElement;
+  const wide = [...document.querySelectorAll('main *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
+      && !e.closest('mjx-container, pre, .scorecard-frame, .cell_output, .sd-card')).slice(0, 3)
+      .map(e => e.tagName + '.' + e.className);
+  return {over: root.scrollWidth - innerWidth, wide,
+    raw: document.querySelectorAll('.math').length - document.querySelectorAll('.math mjx-container').length,
+    bad: [...document.querySelectorAll('mjx-merror')].map(e => e.getAttribute('data-mjx-error') || e.textContent),
+    images: [...document.querySelectorAll('main img')].map(e => [e.getAttribute('src'), e.getAttribute('alt'), e.naturalWidth])};
+}"""
+RUN_AXE = """rules => axe.run({preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'],
+                               rules: Object.fromEntries(rules.map(r => [r, {enabled: false}]))})"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def address():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(SITE)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = shutil.which("chromium")
+    assert path, "install the package chromium; `make check` is all but the browser"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module", params=LOOKS, ids=lambda look: f"{look[0]}-{look[1]}")
+def window(request, browser, address):
+    """A page of one look, with the list of what went wrong on it."""
+    width, scheme = request.param
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce")
+    context.add_init_script(AXE)
+    page = context.new_page()
+    wrong = []
+    inside = (address, "data:", "blob:")
+    page.on("request", lambda r: None if r.url.startswith(inside) else wrong.append(f"leaves the site: {r.url}"))
+    page.on("response", lambda r: wrong.append(f"status {r.status}: {r.url}") if r.status >= 400 else None)
+    page.on("pageerror", lambda error: wrong.append(f"script error: {str(error)[:200]}"))
+    yield page, wrong
+    context.close()
+
+
+def test_the_site_is_built():
+    assert len(PAGES) >= 6, f"{SITE} holds {PAGES}; build it with: make book"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(window, address, name):
+    page, wrong = window
+    wrong.clear()
+    page.goto(address + name)
+    page.add_style_tag(content="* { transition: none !important; animation: none !important }")
+    page.evaluate("window.MathJax?.startup?.promise")
+    state = page.evaluate(STATE)
+    if state["over"] > 0:
+        wrong.append(f"sideways overflow of {state['over']} px, for instance {state['wide']}")
+    if state["raw"] or state["bad"]:
+        wrong.append(f"maths not typeset: {state['raw']} raw, errors {state['bad']}")
+    for source, alt, width in state["images"]:
+        if not alt or alt.lower().endswith((".png", ".svg", ".jpg")) or "/" in alt.split()[0]:
+            wrong.append(f"figure without alt text: {source} (alt is {alt!r})")
+        if width == 0:
+            wrong.append(f"figure not shown: {source}")
+    for finding in page.evaluate(RUN_AXE, sorted(SKIPPED_RULES))["violations"]:
+        if finding["impact"] in ("serious", "critical"):
+            nodes = [f"{node['html'][:160]} :: {node.get('failureSummary', '')[:200]}" for node in finding["nodes"][:3]]
+            wrong.append(f"accessibility, {finding['impact']}: {finding['id']} ({len(finding['nodes'])}x): " + " | ".join(nodes))
+    assert not wrong, f"{name}:\n  " + "\n  ".join(wrong)
