@@ -181,6 +181,100 @@ class Cosine(_Isotropic):
         return torch.as_tensor(special.hyp0f1(self.d / 2, (-(self.L**2) / 4 * squared).numpy()))
 
 
+@dataclass(frozen=True, eq=False)
+class Through:
+    r"""Tasks of another class seen through a matrix, $f(x) = g(R^\top x)$; ``root: (d, d)``.
+
+    With $R = \Sigma^{-1/2}$ the directions of affine and ReLU tasks are $\Sigma^{-1/2}u$ (Collins et al., Definition B.3).
+    """
+
+    function: Affine | ReLU | Cosine
+    root: torch.Tensor
+
+    def __post_init__(self) -> None:
+        validation.shape("root", self.root, "d d", d=self.function.d)
+        validation.finite("root", self.root)
+
+    @property
+    def name(self) -> str:
+        """The name of the class that is seen."""
+        return self.function.name
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks of the class that is seen."""
+        return self.function.sample(size, generator)
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """g at Rᵀx, ``x: (*size, m, d)``."""
+        return self.function.evaluate(task, x @ self.root)
+
+
+@dataclass(frozen=True)
+class Hills:
+    r"""Randomly shifted waves on the circle, b uniform on $[-\pi,\pi]$ (Collins et al., Appendix J, for Figure 1).
+
+    ``reading="amplitude"`` is the class as printed, $f = \nu\cos(\theta-b)$; ``reading="frequency"`` is
+    $f = \cos(\nu\theta-b)$, with the angle θ cut at ±π where ν is not whole. Both have Lipschitz constant ν in θ.
+    """
+
+    nu: float
+    reading: str = "amplitude"
+    d: ClassVar[int] = 2
+    name: ClassVar[str] = "hills"
+
+    def __post_init__(self) -> None:
+        validation.nonnegative("nu", self.nu)
+        validation.one_of("reading", self.reading, ("amplitude", "frequency"))
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks ``b: (*size,)``."""
+        return {"b": math.pi * _symmetric_uniform(size, generator)}
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """f at ``x: (*size, m, 2)``."""
+        theta, b = torch.atan2(x[..., 1], x[..., 0]), task["b"].unsqueeze(-1)
+        return self.nu * (theta - b).cos() if self.reading == "amplitude" else (self.nu * theta - b).cos()
+
+    def covariance(self, t: torch.Tensor) -> torch.Tensor:
+        """ν²t/2 (amplitude) or cos(νθ)/2 with θ = arccos t (frequency); ``ValueError`` where that needs a whole ν."""
+        t = torch.as_tensor(t, dtype=torch.float64)
+        if self.reading == "amplitude":
+            return self.nu**2 * t / 2
+        if self.nu != round(self.nu):
+            raise ValueError(f"nu must be whole for a covariance in t alone (the cut at ±π shows); got {self.nu:g}")
+        return (self.nu * t.clamp(-1, 1).arccos()).cos() / 2
+
+    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor:
+        """All in one degree: ν²/2 in degree 1 (amplitude), 1/2 in degree ν (frequency, whole ν)."""
+        if self.reading == "amplitude":
+            return self.nu**2 / 2 * (degrees == 1).double()
+        return float(self.covariance(torch.ones(()).double())) * (degrees == round(self.nu)).double()
+
+
+@dataclass(frozen=True)
+class Distance:
+    r"""Rough L-Lipschitz tasks outside the paper's classes: $f(x) = L\min_j\|x-c_j\|$, ``centres`` uniform points c_j."""
+
+    d: int
+    L: float = 1.0
+    centres: int = 64
+    name: ClassVar[str] = "distance"
+
+    def __post_init__(self) -> None:
+        validation.whole("d", self.d, low=2)
+        validation.positive("L", self.L)
+        validation.whole("centres", self.centres)
+
+    def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
+        """Draw tasks ``c: (*size, centres, d)``."""
+        return {"c": _directions((*size, self.centres), self.d, generator)}
+
+    def evaluate(self, task: Task, x: torch.Tensor) -> torch.Tensor:
+        """f at ``x: (*size, m, d)`` of unit length."""
+        closest = (x @ task["c"].mT).amax(-1)
+        return self.L * (2 - 2 * closest).clamp(min=0).sqrt()
+
+
 CLASSES: dict[str, Callable[..., Affine | ReLU | Cosine]] = {"affine": Affine, "relu": ReLU, "cosine": Cosine}
 
 
