@@ -1,5 +1,5 @@
 # In-Context Learning, Reproduced. `make book` and `make test` set up what they need.
-PY    ?= python3.11
+PY    ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -92,11 +92,15 @@ $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PY) >/dev/null 2>&1 || { echo "This book needs Python 3.11, and there is no $(PY) here: install it, or name it with make PY=/path/to/python3.11"; exit 1; }
 	@$(PY) -c 'import sys; v = sys.version_info; sys.exit(v[:2] != (3, 11) and f"This book needs Python 3.11; $(PY) is {v[0]}.{v[1]}. Install Python 3.11 and run: make PY=python3.11")'
 	@$(PY) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PY) cannot make virtual environments here: install the package python3.11-venv"; exit 1; }
-	$(PY) -m venv $(VENV)
+	@clear=; if [ -e $(VENV)/.installing ]; then clear=--clear; fi; $(PY) -m venv $$clear $(VENV) && touch $(VENV)/.installing
+	@echo "Installing the pinned packages into $(VENV) (about 1.7 GB with PyTorch) ..."
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock || { echo "The packages could not be installed: is the package index within reach? Run the same command again when it is."; exit 1; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
-	@touch $@
+	@rm $(VENV)/.installing && touch $@
 
-$(VENV)/.lab: $(STAMP)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-lab.txt || { echo "JupyterLab could not be installed: is the package index within reach?"; exit 1; }
+# JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
+$(VENV)/.lab: $(STAMP) requirements-lab.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-lab.txt || { echo "JupyterLab could not be installed: is the package index within reach?"; exit 1; }
+	@mkdir -p $(VENV)/etc/jupyter/labconfig && echo '{"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}' \
+	  > $(VENV)/etc/jupyter/labconfig/default_setting_overrides.json
 	@touch $@

@@ -7,7 +7,8 @@ A module is one concept of the theory. Five floors, imports only downwards:
     models    attention, linear_icl, transformer
     data      covariates, functions, prompts
     ground    randomness, statistics, validation
-    theory    sphere, population, asymptotics, meanfield   (a wing: sees data and ground only)
+    theory    sphere, population, population_linear, population_value, asymptotics, meanfield   (a wing: sees
+              data and ground only)
 
 A prediction (theory) never shares code with what it predicts (models, learning).
 """

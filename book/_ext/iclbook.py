@@ -19,6 +19,7 @@ from iclutils import claims
 
 ROOT = bookcache.ROOT
 SIGNS = {claims.HOLDS: "✓", claims.IN_PART: "◐", claims.FAILS: "✗", claims.SUPERSEDED: "↻", claims.NOT_TESTABLE: "?"}
+INLINE = {"a", "code", "span"}
 OUTCOME_SIGNS = {"supported": "✓", "contradicted": "✗", "undecided": "?"}
 
 
@@ -42,7 +43,7 @@ def visit_tag(self, node):
 
 
 def depart_tag(self, node):
-    self.body.append(f"</{node['tag']}>\n")
+    self.body.append(f"</{node['tag']}>" + ("" if node["tag"] in INLINE else "\n"))
 
 
 def skip_tag(self, node):
