@@ -185,16 +185,16 @@ function column(kind, K, p1) {
   const rare = (1 - p1) / (K - 1);
   const p = kind === "rare" ? [rare, p1, rare] : [p1, rare, rare];
   const size = kind === "rare" ? [1, 1, K - 2] : [1, 0, K - 1];
+  const log = p.map(Math.log);
   const scores = y => {
-    const logits = y.map((value, i) => Math.log(p[i]) + value), top = Math.max(...logits);
-    const mass = logits.map(value => Math.exp(value - top));
-    const total = sum(mass.map((m, i) => size[i] * m));
-    const a = mass.map(m => m / total), r = size[1] * a[1] + size[2] * a[2];
-    return {a, r, error: 0.5 * (r * r + size[1] * a[1] ** 2 + size[2] * a[2] ** 2)};
+    const l0 = log[0] + y[0], l1 = log[1] + y[1], l2 = log[2] + y[2], top = Math.max(l0, l1, l2);
+    const m0 = Math.exp(l0 - top), m1 = Math.exp(l1 - top), m2 = Math.exp(l2 - top), total = m0 + size[1] * m1 + size[2] * m2;
+    const a = [m0 / total, m1 / total, m2 / total], r = size[1] * a[1] + size[2] * a[2];
+    return {a, r, error: 0.5 * (r * r + size[1] * a[1] * a[1] + size[2] * a[2] * a[2])};
   };
-  const velocity = y => {
-    const {a, r, error} = scores(y);
-    return [2 * p[0] * a[0] * error, ...[1, 2].map(i => -p[0] * a[i] * (a[i] + r - 2 * error))];
+  const velocity = (y, scale = 1) => {
+    const {a, r, error} = scores(y), q = p[0] * scale;
+    return [2 * q * a[0] * error, -q * a[1] * (a[1] + r - 2 * error), -q * a[2] * (a[2] + r - 2 * error)];
   };
   return {p, size, scores, velocity};
 }
@@ -206,25 +206,30 @@ const DP_A = [[1 / 5], [3 / 40, 9 / 40], [44 / 45, -56 / 15, 32 / 9], [19372 / 6
 const DP_E = [71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40];
 
 function dormandPrince(f, s, y, h) {
-  const k = [f(s, y)];
+  const k = [f(s, y)], along = (row, i) => {
+    let total = 0;
+    for (let m = 0; m < row.length; m++) total += row[m] * k[m][i];
+    return h * total;
+  };
   let now = y;
-  DP_A.forEach((row, j) => {
-    now = y.map((value, i) => value + h * sum(row.map((a, m) => a * k[m][i])));
+  for (let j = 0; j < 6; j++) {
+    const row = DP_A[j];
+    now = [y[0] + along(row, 0), y[1] + along(row, 1), y[2] + along(row, 2)];
     k.push(f(s + DP_C[j] * h, now));
-  });
-  return {y: now, error: Math.max(...y.map((_, i) => Math.abs(h * sum(DP_E.map((e, m) => e * k[m][i])))))};
+  }
+  return {y: now, error: Math.max(Math.abs(along(DP_E, 0)), Math.abs(along(DP_E, 1)), Math.abs(along(DP_E, 2)))};
 }
 
 /** The flow of a column from Q = 0 in logarithmic time, with adaptive steps, and when it passes each mark. */
 function flow(kind, K, p1) {
-  const c = column(kind, K, p1), f = (s, y) => c.velocity(y).map(v => v * Math.exp(s));
+  const c = column(kind, K, p1), f = (s, y) => c.velocity(y, Math.exp(s));
   const marks = {half: y => c.scores(y).a[0] - 0.5};
   if (kind === "rare") {
     marks.lead = y => { const v = c.velocity(y); return Math.log(v[0] / -v[1]); };
     marks.overtake = y => Math.log(c.p[0] / c.p[1]) + y[0] - y[1];
   }
   const start = 1e-3;                               // before it nothing moves by more than 1e-3, in a straight line
-  let s = Math.log(start), y = c.velocity([0, 0, 0]).map(v => v * start), h = 0.1, steps = 0;
+  let s = Math.log(start), y = c.velocity([0, 0, 0]).map(v => v * start), h = 0.05, steps = 0;
   const path = [[s, y]], passed = {}, open = new Map();
   for (const name in marks) if (marks[name](y) < 0) open.set(name, marks[name]);
   for (const e of [...EPSILONS, ERROR_END]) open.set(e, y => Math.log(e / c.scores(y).error));
@@ -245,7 +250,7 @@ function flow(kind, K, p1) {
     s += h;
     y = next.y;
     path.push([s, y]);
-    h = Math.min(0.2, h * Math.min(3, 0.9 * (1e-8 / Math.max(next.error, 1e-16)) ** 0.2));
+    h = Math.min(Math.exp(s) * c.p[0] > 0.01 * K ? 0.06 : 0.3, h * Math.min(3, 0.9 * (1e-8 / Math.max(next.error, 1e-16)) ** 0.2));
   }
   const points = path.map(([s, y]) => {
     const {a, error} = c.scores(y);
@@ -264,10 +269,10 @@ const minus = text => text.replace("-", "−");
 function show(x, digits = 4) {
   if (x === Infinity) return "∞";
   if (x === 0) return "0";
-  const e = Math.floor(Math.log10(Math.abs(x)));
+  const e = Number(x.toExponential(digits - 1).split("e")[1]);
   if (e < -3 || e > 5) {
     const [m, exponent] = x.toExponential(digits - 1).split("e");
-    return `${minus(m)} × ${power(Number(exponent))}`;
+    return `${minus(m)}\u00a0×\u00a0${power(Number(exponent))}`;
   }
   return minus(e >= digits ? String(Math.round(x)) : Number(x.toPrecision(digits)).toFixed(Math.max(0, digits - 1 - e)));
 }
@@ -337,11 +342,14 @@ function plot(panel, {x, y, lines = [], marks = [], bands = [], dots = [], label
   const svg = draw("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label});
   svg.append(draw("defs", {}, draw("clipPath", {id: clip}, draw("rect", {x: left, y: top, width: width - left - right, height: height - top - bottom}))));
   const inside = draw("g", {"clip-path": `url(#${clip})`});
+  let named = -Infinity;
   bands.forEach((band, i) => {
     const from = Math.max(X(Math.max(band.from, x.range[0])), left), to = Math.min(X(band.to), width - right);
     if (to <= from) return;
     inside.append(draw("rect", {x: from, y: top, width: to - from, height: height - top - bottom, class: `x-band x-band-${i % 2}`}));
-    if (to - from > 12) svg.append(draw("text", {x: (from + to) / 2, y: top - 8, "text-anchor": "middle"}, band.text));
+    if ((from + to) / 2 - named < 20) return;       // too thin to name
+    named = (from + to) / 2;
+    svg.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
   });
   for (const [value, text] of axis(x.range, x.log, (width - left) / 80)) {
     svg.append(draw("line", {x1: X(value), x2: X(value), y1: top, y2: height - bottom, class: "x-grid"}),
@@ -393,15 +401,15 @@ const NOISE = slider("sigma", "noise ~σ~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.
 
 const EXPLORERS = {
   window: {
-    controls: [CLASS, CONTEXT, NOISE, slider("L", "Lipschitz constant ~L~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1, 1.4, 2, 2.8, 4, 5], 1), DIMENSION],
+    controls: [CONTEXT, NOISE, slider("L", "Lipschitz constant ~L~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1, 1.4, 2, 2.8, 4, 5], 1), DIMENSION, CLASS],
     panels: [
       {name: "Loss against the window ~w~", legend: [["loss", "exact"], ["bias² (signal)", "signal"], ["variance (noise)", "noise"], ["loss with its next term in 1/~n~", "dotted"]]},
-      {name: "Attention on one drawn context, by angle to the query", height: 170, legend: [["weight of a token, against the largest", "softmax"], ["the window, exp ~w~^{*}(cos ~θ~ − 1)", "thin"]]},
+      {name: "Attention on one drawn context, by angle to the query", height: 170, legend: [["weight of a token, against the largest", "softmax"], ["the window, exp(~w~^{*} cos ~θ~), same scale", "thin"]]},
     ],
     compute({family, n, sigma, L, d}) {
       const p = population(family, d, n), best = p.best(L, sigma), t = tokens(n, d), drawn = attention(t, best.w);
       const share = best.omitted / best.loss;
-      const word = `The next term in 1/~n~, which the formula leaves out, is ${show(100 * share, 2)} % of that`
+      const word = `The next term in 1/~n~, which the formula leaves out, would add ${show(100 * share, 2)}\u00a0%`
         + (share > 0.15 ? ": too few tokens in the window, do not trust it here." : ".");
       return {p, best, t, drawn, rows: [
         ["w", "best window ~w~^{*}", best.w], ["loss", "loss at ~w~^{*}", best.loss], ["bias", "of which bias²", best.bias],
@@ -428,11 +436,11 @@ const EXPLORERS = {
   },
 
   mismatch: {
-    controls: [slider("ratio", "test over pretraining, ~L~′/~L~", logspace(0.1, 10, 25), 10 ** 0.5, x => show(x, 3)), CLASS,
-      CONTEXT, slider("sigma", "noise over scale, ~σ~/~L~", NOISE.values, 0.4), DIMENSION],
+    controls: [slider("ratio", "test over pretraining, ~L~′/~L~", logspace(0.1, 10, 25), 10 ** 0.5, x => show(x, 3)),
+      CONTEXT, slider("sigma", "noise over scale, ~σ~/~L~", NOISE.values, 0.4), DIMENSION, CLASS],
     panels: [
-      {name: "How much worse than a matched unit", legend: [["loss at ~w~^{*}(~L~) over loss at ~w~^{*}(~L~′)", "exact"]]},
-      {name: "Loss on the test tasks against the window", legend: [["loss on tasks of ~L~′", "softmax"]]},
+      {name: "How much worse than a matched unit", legend: [["loss at ~w~^{*}(~L~) over loss at ~w~^{*}(~L~′)", "exact"], ["your test", "target", true]]},
+      {name: "Loss on the test tasks against the window", legend: [["loss on tasks of ~L~′", "exact"], ["the window it has, ~w~^{*}(~L~)", "target", true], ["the best, ~w~^{*}(~L~′)", "softmax", true]]},
     ],
     compute({ratio, family, n, sigma, d}) {
       const p = population(family, d, n), here = p.best(1, sigma), there = p.best(ratio, sigma), moved = p.at(here.w, ratio, sigma);
@@ -450,8 +458,8 @@ const EXPLORERS = {
       const on = p.curve(ratio, sigma, "loss");
       plot(loss, {label: `Loss on the test tasks against the window; the unit uses ${show(here.w, 3)}, the best is ${show(there.w, 3)}.`,
         x: {label: "window parameter ~w~ (narrower →)", log: true, range: [0.1, W_MAX]}, y: {log: true, range: decades(on.map(v => v[1]), 6)},
-        lines: [{points: on, kind: "softmax"}], marks: [{at: here.w, text: Math.abs(Math.log(here.w / there.w)) > 1 ? "used" : ""}, {at: there.w, text: "best", kind: "softmax"}],
-        dots: [{at: [here.w, moved.loss], kind: "target"}, {at: [there.w, there.loss], kind: "softmax"}]});
+        lines: [{points: on, kind: "exact"}], marks: [{at: here.w, kind: "target"}, {at: there.w, kind: "softmax"}],
+        dots: [{at: [there.w, there.loss], kind: "softmax"}, {at: [here.w, moved.loss], kind: "target"}]});
     },
   },
 
@@ -490,11 +498,11 @@ const EXPLORERS = {
 
   phases: {
     controls: [slider("K", "number of features ~K~", [12, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10000], 1000),
-      slider("p1", "probability of the dominant feature ~p~_{1}", [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9], 0.5)],
+      slider("p1", "dominant probability ~p~_{1}", [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9], 0.5)],
     panels: [
       {name: "Weights of a rare query", legend: [["~A~_{k}, on its target", "target"], ["~B~_{k,1}, on the dominant feature", "dominant"]]},
       {name: "Attention of a rare query", legend: [["on its target", "target"], ["on the dominant feature", "dominant"], ["on all others together", "other"]]},
-      {name: "Prediction error", legend: [["~L~_{k}, rare query", "target"], ["~L~_{1}, dominant query", "dominant"]]},
+      {name: "Prediction error", legend: [["~ℒ~_{k}, rare query", "target"], ["~ℒ~_{1}, dominant query", "dominant"]]},
     ],
     compute({K, p1}) {
       const rare = flow("rare", K, p1), top = flow("dominant", K, p1), log = Math.log(K), {lead, overtake, half} = rare.passed;
@@ -507,19 +515,21 @@ const EXPLORERS = {
         summary: `The dominant feature's error passes 0.01 at ~t~ = ${show(top.passed[0.01].t, 3)}, a rare one's at ${show(rare.passed[0.01].t, 3)}.`
           + (lead ? "" : " Here the target rises fastest from the start: there is no first phase.")};
     },
-    draw([weights, scores, error], {K}, {rare, top, summary}) {
+    draw([weights, scores, error], {K, p1}, {rare, top, summary}) {
       const {lead, overtake, half} = rare.passed, end = rare.points[rare.points.length - 1].t;
       const edges = [0, lead ? lead.t : 0, overtake ? overtake.t : 0, half.t, end];
-      const bands = ["I", "II", "III", "IV"].map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(b => b.to > b.from);
-      const x = {label: "time ~t~ = ~η~ × steps", log: true, range: [1, 10 ** Math.ceil(Math.log10(end))]};
-      const line = (path, key) => path.points.map(p => [p.t, p[key]]);
+      const phases = ["I", "II", "III", "IV"].map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(b => b.to > b.from);
+      const unit = K ** 2 / (1 - p1), bands = phases.map(b => ({...b, from: b.from / unit, to: b.to / unit}));
+      const x = {label: "time, in units of ~K~²/(1 − ~p~_{1})", range: [0, end / unit]};
+      const line = (path, key, scale = unit) => path.points.map(p => [p.t / scale, p[key]]);
       const reach = Math.max(...rare.points.map(p => p.A)) * 1.08, fall = Math.min(...rare.points.map(p => p.B1)) * 1.15;
       plot(weights, {label: `Weights of a rare query against time, with the phases as bands. ${words(summary)}`, x, y: {range: [fall, reach]}, bands,
         lines: [{points: line(rare, "B1"), kind: "dominant"}, {points: line(rare, "A"), kind: "target"}]});
       plot(scores, {label: "Attention of a rare query against time: on its target, on the dominant feature, on all others.", x, y: {log: true, range: [1 / 10 ** Math.ceil(Math.log10(K)), 1.4]}, bands,
         lines: [{points: line(rare, "others"), kind: "other"}, {points: line(rare, "dominant"), kind: "dominant"}, {points: line(rare, "target"), kind: "target"}]});
-      plot(error, {label: "Prediction errors of a rare and of the dominant query against time.", x, y: {log: true, range: [0.002, 1]}, bands,
-        lines: [{points: line(top, "error"), kind: "dominant"}, {points: line(rare, "error"), kind: "target"}]});
+      plot(error, {label: "Prediction errors of a rare and of the dominant query against time, on a logarithmic axis.", y: {log: true, range: [0.002, 1]}, bands: phases,
+        x: {label: "time ~t~ = ~η~ × steps", log: true, range: [1, 10 ** Math.ceil(Math.log10(end))]},
+        lines: [{points: line(top, "error", 1), kind: "dominant"}, {points: line(rare, "error", 1), kind: "target"}]});
     },
   },
 };
@@ -557,8 +567,9 @@ function build(root) {
 
   const panels = spec.panels.map(panel => {
     const frame = make("div", {class: "x-plot", "data-height": panel.height || 260});
-    const legend = make("ul", {class: "x-legend"}, ...panel.legend.map(([text, kind]) => {
-      const key = draw("svg", {width: 28, height: 10, "aria-hidden": "true"}, draw("path", {d: "M1 5H27", class: `x-line x-${kind}`}));
+    const legend = make("ul", {class: "x-legend"}, ...panel.legend.map(([text, kind, dot]) => {
+      const sign = dot ? draw("circle", {cx: 14, cy: 5, r: 5, class: `x-dot x-${kind}`}) : draw("path", {d: "M1 5H27", class: `x-line x-${kind}`});
+      const key = draw("svg", {width: 28, height: 10, "aria-hidden": "true"}, sign);
       return make("li", {}, key, make("span", {}, ...rich(text)));
     }));
     return {frame, node: make("figure", {class: "x-panel"}, make("figcaption", {}, ...rich(panel.name)), frame, legend)};
