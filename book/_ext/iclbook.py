@@ -8,6 +8,7 @@ the page is read; what was found is filled in when the page is written, from the
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import bookcache
@@ -348,7 +349,12 @@ def drop_thebe(app):
 
 
 def refresh(app, env):
-    """Pages that show results are written anew by every build."""
+    """Pages that show results are written anew when a result has changed, whichever chapter it is from."""
+    results = found(app)
+    state = json.dumps([results.chapters, results.seconds, results.seeds], sort_keys=True)
+    if state == getattr(env, "iclbook_state", None):
+        return []
+    env.iclbook_state = state
     return sorted(page for page in getattr(env, "iclbook_pages", ()) if page in env.found_docs)
 
 
@@ -369,6 +375,8 @@ def executed_notebooks(app, env):
     cache = get_cache(app.config.nb_execution_cache_path)
     for path in Path(env.mystnb_config.output_folder).rglob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
+        if any(cell.get("outputs") for cell in notebook.cells):
+            continue
         try:
             _, notebook = cache.merge_match_into_notebook(notebook)
         except KeyError:
@@ -376,7 +384,9 @@ def executed_notebooks(app, env):
         for cell in notebook.cells:
             if cell.cell_type == "code":  # glued values are for the site only
                 cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
+        times = path.stat()
         bookcache.write_atomically(path, nbformat.writes(notebook))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # else Sphinx reads the chapter again in every build
 
 
 def ledger_rows(app):
