@@ -401,6 +401,7 @@ const NOISE = slider("sigma", "noise ~σ~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.
 
 const EXPLORERS = {
   window: {
+    title: "the window",
     controls: [CONTEXT, NOISE, slider("L", "Lipschitz constant ~L~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1, 1.4, 2, 2.8, 4, 5], 1), DIMENSION, CLASS],
     panels: [
       {name: "Loss against the window ~w~", legend: [["loss", "exact"], ["bias² (signal)", "signal"], ["variance (noise)", "noise"], ["loss with its next term in 1/~n~", "dotted"]]},
@@ -436,6 +437,7 @@ const EXPLORERS = {
   },
 
   mismatch: {
+    title: "the mismatch",
     controls: [slider("ratio", "test over pretraining, ~L~′/~L~", logspace(0.1, 10, 25), 10 ** 0.5, x => show(x, 3)),
       CONTEXT, slider("sigma", "noise over scale, ~σ~/~L~", NOISE.values, 0.4), DIMENSION, CLASS],
     panels: [
@@ -464,6 +466,7 @@ const EXPLORERS = {
   },
 
   descent: {
+    title: "double descent",
     controls: [slider("alpha", "context ~α~ = ~ℓ~/~d~", [0.5, 1, 2, 5, 10, 20, 50, 100], 10),
       slider("kappa", "task diversity ~κ~ = ~k~/~d~", [0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1, 1.1, 1.5, 2, 3, 5, 10, 20, 50, Infinity], 0.5),
       slider("rho", "label noise ~ρ~", [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1], 0.01),
@@ -497,8 +500,9 @@ const EXPLORERS = {
   },
 
   phases: {
+    title: "the phases of training",
     controls: [slider("K", "number of features ~K~", [12, 20, 30, 50, 100, 200, 300, 500, 1000, 2000, 3000, 5000, 10000], 1000),
-      slider("p1", "dominant probability ~p~_{1}", [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9], 0.5)],
+      slider("p1", "dominant probability ~p~_{1}", [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85], 0.5)],
     panels: [
       {name: "Weights of a rare query", legend: [["~A~_{k}, on its target", "target"], ["~B~_{k,1}, on the dominant feature", "dominant"]]},
       {name: "Attention of a rare query", legend: [["on its target", "target"], ["on the dominant feature", "dominant"], ["on all others together", "other"]]},
@@ -541,7 +545,7 @@ const nearest = (values, value) => values.findIndex(v => v >= value * (1 - 1e-9)
 
 function build(root) {
   const name = root.dataset.explorer, spec = EXPLORERS[name], state = {}, shown = {};
-  const form = make("form", {class: "x-controls", "aria-label": "Settings"});
+  const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
   const fields = spec.controls.map(control => {
     const id = `explorer-${name}-${control.key}`, label = make("label", {for: id}, ...rich(control.label));
     if (control.options) {
