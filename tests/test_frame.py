@@ -269,11 +269,14 @@ def test_a_chapter_that_would_not_be_checked_is_refused(tmp_path):
     book.expected("04_noreference").unlink()
     book.chapter("05_skips", text=[(":tags: [hide-input]", ":tags: [skip-execution]")])
     book.chapter("06_badline", expected=[(" · holds · 0 ± 0", " · is fine · 0 ± 0")])
+    book.chapter("07_nested", text=[("```{code-cell} ipython3\ncount", "````{dropdown} More\n```{code-cell} ipython3\ncount"),
+                                    ("The mean was", "````\n\nThe mean was")])
     _, code, output = book.run("--collect-only")
     assert code != 0
     for message in ("01_headless.md has no jupytext header", "02_lost.md stands in book/chapters but not in _toc.yml",
                     "03_empty.md has no claim in book/claims.yml", "make expected NAME=04_noreference",
-                    "05_skips.md, code cell 0: every cell is run", "06_badline.yml: text must read 'id · verdict"):
+                    "05_skips.md, code cell 0: every cell is run", "06_badline.yml: text must read 'id · verdict",
+                    "07_nested.md: 1 code cell(s) stand inside another block"):
         assert message in output
 
 
