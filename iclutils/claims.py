@@ -34,6 +34,7 @@ VERDICTS = (HOLDS, IN_PART, FAILS, SUPERSEDED, NOT_TESTABLE)
 KINDS = ("identity", "inequality", "rate", "limit", "ordering", "training outcome")
 READINGS = ("clear", "mangled", "illegible")
 
+_ID = re.compile(r"[\w.-]+")
 _ROW = {"id", "source", "statement", "kind", "statistic", "criterion", "tolerance", "controls", "expected"}
 _OPTIONAL = {"note", "superseded_by"}
 _SOURCE = {"document", "place", "reading"}
@@ -67,6 +68,8 @@ def _validate_row(where: str, row: Any, documents: Mapping[str, Any]) -> None:
     for field in ("id", "statement", "statistic", "criterion", "tolerance"):
         if not isinstance(row[field], str) or not row[field].strip():
             raise LedgerError(f"{where}: field '{field}' must be non-empty text; got {row[field]!r}")
+    if not _ID.fullmatch(row["id"]):
+        raise LedgerError(f"{where}: field 'id' must be of letters, digits, '-', '_' and '.'; got {row['id']!r}")
     if not isinstance(row["controls"], dict):
         raise LedgerError(f"{where}: field 'controls' must map each control's name to what is wrong in it")
     if row["expected"] == NOT_TESTABLE and not row.get("note"):
@@ -123,7 +126,7 @@ class Record:
 def format_value(value: float, half_width: float) -> str:
     """``0.3312, 0.012 → '0.331 ± 0.012'``: the half-width to two digits, the value to the same place."""
     if half_width == 0:
-        return f"{value:g} ± 0"
+        return f"{value:.0f} ± 0" if value == int(value) else f"{value:.12g} ± 0"
     power = math.floor(math.log10(max(abs(value), half_width)))
     scale = power if power >= 5 or power <= -4 else 0
     value, half_width = value / 10.0**scale, half_width / 10.0**scale
@@ -241,7 +244,7 @@ def outcomes(comparisons: Mapping[str, Comparison]) -> str:
 AT_YOUR_SETTINGS = "at your settings: "  # marks the lines of a chapter whose knobs are turned
 _NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)"
 _LINE = re.compile(
-    rf"(?P<id>[\w.-]+) · (?P<verdict>{'|'.join(sorted(VERDICTS, key=len, reverse=True))})"
+    rf"(?P<id>{_ID.pattern}) · (?P<verdict>{'|'.join(sorted(VERDICTS, key=len, reverse=True))})"
     rf"(?: · (?P<open>\()?(?P<value>{_NUMBER}) ± (?P<half>{_NUMBER})(?(open)\)e(?P<power>[-+]\d+)))?"
     r"(?:  \((?P<why>.*)\))?")
 

@@ -74,6 +74,30 @@ class Stretched:
 
 
 @dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    r"""A linear image of the sphere, $x = Ru$ with u uniform on $S^{d-1}$; ``root: (d, d)``.
+
+    Collins et al., Assumption B.2 and slides, Lemma 1, with $R = \Sigma^{1/2}$.
+    """
+
+    root: torch.Tensor
+
+    def __post_init__(self) -> None:
+        validation.shape("root", self.root, "d d")
+        validation.finite("root", self.root)
+
+    @property
+    def d(self) -> int:
+        """The ambient dimension."""
+        return self.root.shape[-1]
+
+    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor:
+        """Map ``z: (..., d)``."""
+        validation.shape("z", z, "... d", d=self.d)
+        return z / z.norm(dim=-1, keepdim=True) @ self.root.mT
+
+
+@dataclass(frozen=True, eq=False)
 class TwoSubspaces:
     r"""Label-relevant and spurious directions, $x = c_u B u + c_v B_\perp v$ with u, v uniform on their unit spheres.
 

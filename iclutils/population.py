@@ -14,7 +14,7 @@ all, with common contexts. For n → ∞ they are ratios of Bessel functions (:f
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import torch
@@ -29,11 +29,17 @@ SMALL_W = 0.1       # the grid is linear below and logarithmic above
 CHUNK = 2_000_000   # numbers per temporary tensor
 
 
+Covariance = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
 class Isotropic(Protocol):
     """What the exact loss needs of a class: its dimension and the c_k of its covariance."""
 
     @property
     def d(self) -> int: ...
+
+    @property
+    def L(self) -> float: ...
 
     def spectrum(self, degrees: torch.Tensor) -> torch.Tensor: ...
 
@@ -42,12 +48,16 @@ class Isotropic(Protocol):
 
 @dataclass(frozen=True)
 class Window:
-    """The optimal window parameter w* and its loss, with standard errors over contexts (0 in the closed form)."""
+    """The optimal window parameter w* and its loss, with standard errors over contexts (0 in the closed form).
+
+    ``replicas: (B,)`` are the minimisers with one batch of contexts left out, for :func:`compare`.
+    """
 
     w: float
     w_se: float
     loss: float
     loss_se: float
+    replicas: torch.Tensor = field(repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,8 @@ class PopulationLoss:
     r"""The parts of the loss on a grid of w, for every isotropic class, L and σ.
 
     ``w: (W,)``; ``degrees: (K,)``; ``parts: (B, W, K)``, the expectation that multiplies $c_k$ in batch b of the
-    contexts; ``concentration: (B, W)``, $E\sum_i\gamma_i^2$. ``n`` may be ``inf``-like large in the closed form.
+    contexts; ``concentration: (B, W)``, $E\sum_i\gamma_i^2$; ``tail: (B, W)`` multiplies the variance in all degrees
+    beyond the last, where $P_k(t_i)$ averages to zero over the window.
     """
 
     d: int
@@ -64,6 +75,7 @@ class PopulationLoss:
     degrees: torch.Tensor
     parts: torch.Tensor
     concentration: torch.Tensor
+    tail: torch.Tensor
 
     def signal(self, function: Isotropic) -> torch.Tensor:
         """The part of the loss that comes from the tasks, ``(W,)``."""
@@ -94,20 +106,29 @@ class PopulationLoss:
         batches = self._batches(function, sigma)
         w, loss = self._minimum(batches.mean(0))
         if len(batches) == 1:
-            return Window(w, 0.0, loss, 0.0)
-        b = len(batches)
-        left_out = [self._minimum((batches.sum(0) - one) / (b - 1))[0] for one in batches]
-        w_se = math.sqrt((b - 1) / b * sum((v - sum(left_out) / b) ** 2 for v in left_out))
-        return Window(w, w_se, loss, float(self.at(function, sigma, w)[1]))
+            return Window(w, 0.0, loss, 0.0, torch.tensor([w], dtype=torch.float64))
+        left_out = [self._minimum((batches.sum(0) - one) / (len(batches) - 1))[0] for one in batches]
+        replicas = torch.tensor(left_out, dtype=torch.float64)
+        return Window(w, _jackknife(replicas), loss, float(self.at(function, sigma, w)[1]), replicas)
+
+    def optimal_for(self, function: Isotropic) -> torch.Tensor:
+        r"""The $\Lambda = nL^2/\sigma^2$ for which each w of the grid is stationary, ``(W,)``; inverts $w^*(\Lambda)$.
+
+        With signal $L^2S(w)$ and noise $\sigma^2C(w)$: $\Lambda = -n\,C'(w)/S'(w)$, negative where the signal no longer falls.
+        """
+        u = _stretch(self.w).numpy()
+        signal, spread = (CubicSpline(u, curve.numpy())(u, 1)
+                          for curve in (self.signal(function) / function.L**2, self.concentration.mean(0)))
+        return torch.as_tensor(-self.n * spread / signal)
 
     def _signal(self, function: Isotropic) -> torch.Tensor:
         if function.d != self.d:
             raise ValueError(f"function must live in d = {self.d}, the dimension of this loss; got d = {function.d}")
         c = function.spectrum(self.degrees)
-        # degrees beyond the last see uncorrelated values: P_k(t_i) averages to zero over the window
-        rest = function.covariance(torch.ones((), dtype=torch.float64)) - c.sum()
-        rest = rest - function.spectrum(torch.zeros(1, dtype=torch.int64)).sum()
-        return self.parts @ c + rest.clamp(min=0) * (1 + self.concentration)
+        whole = function.covariance(torch.ones((), dtype=torch.float64))
+        rest = whole - c.sum() - function.spectrum(torch.zeros(1, dtype=torch.int64)).sum()
+        rest = torch.where(rest > 1e-15 * whole, rest, torch.zeros(()).double())  # rounding is no tail
+        return self.parts @ c + rest * self.tail
 
     def _batches(self, function: Isotropic, sigma: float) -> torch.Tensor:
         return self._signal(function) + validation.nonnegative("sigma", sigma) ** 2 * self.concentration
@@ -122,6 +143,38 @@ class PopulationLoss:
         if low == 0 and loss[0] <= found.fun + 1e-14 * abs(found.fun):
             return 0.0, float(loss[0])
         return float(SMALL_W * math.sinh(found.x)), float(found.fun)
+
+
+def compare(first: Window, second: Window, *, log: bool = True) -> tuple[float, float]:
+    r"""$\log w_2^* - \log w_1^*$ (or $w_2^*-w_1^*$) and its jackknife standard error; both from one :class:`PopulationLoss`.
+
+    Raises ``ValueError`` for windows of different losses (their contexts are not common) and for the log of w* = 0.
+    """
+    if len(first.replicas) != len(second.replicas) or (log and min(first.w, second.w) <= 0):
+        raise ValueError("first and second must be windows of the same loss, positive for log = True; "
+                         f"got w = {first.w:g}, {second.w:g} with {len(first.replicas)}, {len(second.replicas)} batches")
+    if not log:
+        return second.w - first.w, _jackknife(second.replicas - first.replicas)
+    return math.log(second.w / first.w), _jackknife(second.replicas.log() - first.replicas.log())
+
+
+def power(w: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
+    r"""The exponent p of $y \sim w^p$ for w → ∞, and the uncertainty of the extrapolation.
+
+    Local slopes of log y in log w at the last w and one and two decades before, extrapolated by a parabola in
+    $w^{-1/2}$ (the corrections here are powers of it); the uncertainty is the change from the straight line through
+    the last two. ``w, y: (W,)``, w over more than two decades.
+    """
+    validation.shape("y", y, "W", W=validation.shape("w", w, "W")["W"])
+    slope = torch.gradient(y.log(), spacing=(w.log(),))[0][8:-8]  # derivatives are poor at the ends
+    x = w[8:-8].rsqrt()
+    i, j, k = (int((x - x[-1] * 10 ** (decades / 2)).abs().argmin()) for decades in (0, 1, 2))
+
+    def straight(i: int, j: int) -> float:
+        return float((slope[i] * x[j] - slope[j] * x[i]) / (x[j] - x[i]))
+
+    parabola = float((straight(i, j) * x[k] - straight(j, k) * x[i]) / (x[k] - x[i]))
+    return parabola, abs(parabola - straight(i, j))
 
 
 def grid(largest: float = 1000.0, points: int = 61) -> torch.Tensor:
@@ -141,7 +194,8 @@ def sampled(d: int, n: int, generator: torch.Generator, *, contexts: int | None 
     r"""The loss at context length n, tasks and noise integrated out, contexts drawn (the same for all w).
 
     Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this gives w* to 1 %.
-    ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above $\sqrt{w}$. Raises ``ValueError``/``TypeError`` for d < 2, n < 1 or a bad grid.
+    ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above $\sqrt{w}$.
+    Raises ``ValueError``/``TypeError`` for d < 2, n < 1 or a bad grid.
     """
     validation.whole("d", d, low=2)
     validation.whole("n", n)
@@ -158,7 +212,8 @@ def sampled(d: int, n: int, generator: torch.Generator, *, contexts: int | None 
             total, square, left = total + a, square + b, left - size
         parts.append(total / (2 * (contexts // BATCHES)))
         concentration.append(square / (2 * (contexts // BATCHES)))
-    return PopulationLoss(d, n, w, degrees, torch.stack(parts), torch.stack(concentration))
+    spread = torch.stack(concentration)
+    return PopulationLoss(d, n, w, degrees, torch.stack(parts), spread, 1 + spread)
 
 
 def _given_t(t: torch.Tensor, d: int, w: torch.Tensor, degrees: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -171,38 +226,77 @@ def _given_t(t: torch.Tensor, d: int, w: torch.Tensor, degrees: torch.Tensor) ->
     return parts.sum(0), spread.sum(0)
 
 
-def limit(d: int, n: int, *, w: torch.Tensor | None = None, degrees: torch.Tensor | None = None) -> PopulationLoss:
-    r"""The loss for n → ∞ in closed form (noise kept at order 1/n, the signal's sampling variance dropped).
+def limit(d: int, n: int, *, w: torch.Tensor | None = None, degrees: torch.Tensor | None = None,
+          sampling: bool = False) -> PopulationLoss:
+    r"""The loss for n → ∞ in closed form, with the noise at order 1/n.
 
-    $$\mathcal L(w) = \sum_k c_k\Big(1-\frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}\Big)^2
-      + \frac{\sigma^2}{n}\,\frac{E e^{2wt}}{(E e^{wt})^2}$$
-    Choose ``degrees`` up to well above $\sqrt{w}$ (default: six times that).
+    $$\mathcal L(w) = \sum_k c_k\big(1-r_k(w)\big)^2 + \frac{\sigma^2}{n}\,\frac{E e^{2wt}}{(E e^{wt})^2},\qquad
+      r_k(w)=\frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}$$
+    ``sampling=True`` adds what a finite context adds to the signal at order 1/n (delta method), with $C = E\sum_i\gamma_i^2$:
+    $C\,\big[1 + 3r_k^2 - 2r_k + 2(1-2r_k)\,r_k(2w)\big]$ to the factor of $c_k$. Choose ``degrees`` up to well above
+    $\sqrt{w}$ (default: six times that).
     """
     validation.whole("n", n)
     w = _grid(w)
     degrees = even_degrees(2 * max(32, math.ceil(3 * float(w[-1]) ** 0.5))) if degrees is None else degrees
-    parts = (1 - sphere.tilted_average(w, d, degrees)).square()
+    ratio = sphere.tilted_average(w, d, degrees)
     concentration = (sphere.log_partition(2 * w, d) - 2 * sphere.log_partition(w, d)).exp() / n
-    return PopulationLoss(d, n, w, degrees, parts.unsqueeze(0), concentration.unsqueeze(0))
+    parts, tail = (1 - ratio).square(), torch.ones_like(w)
+    if sampling:
+        sharper = sphere.tilted_average(2 * w, d, degrees)
+        parts = parts + concentration.unsqueeze(-1) * (1 + 3 * ratio**2 - 2 * ratio + 2 * (1 - 2 * ratio) * sharper)
+        tail = tail + concentration
+    return PopulationLoss(d, n, w, degrees, parts.unsqueeze(0), concentration.unsqueeze(0), tail.unsqueeze(0))
 
 
-def context_loss(covariance: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], x: torch.Tensor, query: torch.Tensor,
+def context_loss(covariance: Covariance, x: torch.Tensor, query: torch.Tensor,
                  gamma: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     r"""Signal and Σγᵢ² of given contexts and given weights, for any M and any law of x; both ``(*B, q)``.
 
     $$E_f\big(\textstyle\sum_i\gamma_if(x_i)-f(x)\big)^2 = K(x,x)-2\sum_i\gamma_iK(x_i,x)+\sum_{ij}\gamma_i\gamma_jK(x_i,x_j)$$
     ``covariance(a, b)`` maps ``(*B, r, d), (*B, s, d)`` to ``(*B, r, s)``; ``x: (*B, n, d)``, ``query: (*B, q, d)``,
-    ``gamma: (*B, n, q)``. Differentiable in ``gamma``: the way to optimise over all M.
+    ``gamma: (*B, n, q)``.
     """
     size = validation.shape("x", x, "... n d")
     validation.shape("query", query, "... q d", d=size["d"])
     validation.shape("gamma", gamma, "... n q", n=size["n"], q=query.shape[-2])
+    return _quadratic(*_moments(covariance, x, query), gamma), gamma.square().sum(-2)
+
+
+def best_matrix(covariance: Covariance, x: torch.Tensor, query: torch.Tensor, sigma: float,
+                start: torch.Tensor) -> torch.Tensor:
+    """Minimise the loss over all symmetric M, in each of S sets of contexts by itself; ``(S, d, d)``.
+
+    ``x: (S, C, n, d)``, ``query: (S, C, q, d)``, ``start: (S, d, d)``. Quasi-Newton steps to a gradient of 1e-9.
+    """
+    size = validation.shape("x", x, "S C n d")
+    validation.shape("start", start, "S d d", S=size["S"], d=size["d"])
+    moments = _moments(covariance, x, query)
+    half = (start / 2).clone(memory_format=torch.contiguous_format).requires_grad_()
+    optimiser = torch.optim.LBFGS([half], max_iter=300, tolerance_grad=1e-9, tolerance_change=1e-14,
+                                  history_size=30, line_search_fn="strong_wolfe")
+
+    def closure() -> torch.Tensor:
+        optimiser.zero_grad()
+        gamma = torch.softmax(x @ (half + half.mT).unsqueeze(1) @ query.mT, dim=-2)
+        loss = (_quadratic(*moments, gamma) + sigma**2 * gamma.square().sum(-2)).mean((1, 2)).sum()
+        loss.backward()
+        return loss
+
+    optimiser.step(closure)
+    return (half + half.mT).detach()
+
+
+def _moments(covariance: Covariance, x: torch.Tensor, query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     own = covariance(query.unsqueeze(-2), query.unsqueeze(-2)).squeeze(-1).squeeze(-1)
-    signal = own - 2 * (gamma * covariance(x, query)).sum(-2) + (gamma * (covariance(x, x) @ gamma)).sum(-2)
-    return signal, gamma.square().sum(-2)
+    return own, covariance(x, query), covariance(x, x)
 
 
-def zonal(function: Isotropic) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+def _quadratic(own: torch.Tensor, cross: torch.Tensor, inner: torch.Tensor, gamma: torch.Tensor) -> torch.Tensor:
+    return own - 2 * (gamma * cross).sum(-2) + (gamma * (inner @ gamma)).sum(-2)
+
+
+def zonal(function: Isotropic) -> Covariance:
     """The covariance of an isotropic class as a function of two sets of unit vectors, for :func:`context_loss`."""
     return lambda a, b: function.covariance(a @ b.mT)
 
@@ -219,6 +313,11 @@ def _grid(w: torch.Tensor | None) -> torch.Tensor:
 
 def _stretch(w: torch.Tensor) -> torch.Tensor:
     return (w / SMALL_W).asinh()
+
+
+def _jackknife(replicas: torch.Tensor) -> float:
+    b = len(replicas)
+    return math.sqrt((b - 1) / b * float((replicas - replicas.mean()).square().sum()))
 
 
 def _se(values: torch.Tensor) -> torch.Tensor:

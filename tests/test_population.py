@@ -154,3 +154,54 @@ def test_bad_input_is_refused(call, error, words) -> None:  # type: ignore[no-un
     with pytest.raises(error) as caught:
         call()
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_sampling_term_of_the_closed_form() -> None:
+    """The order 1/n of the signal by the delta method, against drawn contexts; the next order is (E Σγ²)²."""
+    d, n, w = 4, 200, population.grid(8.0, 16)
+    exact, bare = population.limit(d, n, w=w, sampling=True), population.limit(d, n, w=w)
+    drawn = population.sampled(d, n, stream(0, "delta"), w=w, contexts=2000)
+    for function in (functions.Affine(d), functions.ReLU(d), functions.Cosine(d, 2.0)):
+        value, se = drawn.at(function, 0.0, w)
+        power = float(function.covariance(torch.ones(()).double()))
+        assert bool(((value - exact.signal(function)).abs() < 5 * se + 4 * power * exact.concentration[0] ** 2).all())
+        assert float(((value - bare.signal(function)) / se).max()) > 20
+
+
+def test_comparison_on_common_contexts_is_sharper_than_the_two_errors() -> None:
+    exact = population.sampled(5, 20, stream(0, "pairs"), contexts=2000)
+    first, second = (exact.best_window(functions.ReLU(5, L), 0.01) for L in (3.0, 10.0))
+    gap, se = population.compare(first, second)
+    assert gap == pytest.approx(math.log(second.w / first.w))
+    assert 0 < 4 * se < gap
+    assert se < 0.1 * math.hypot(first.w_se / first.w, second.w_se / second.w)
+
+
+def test_power_extrapolates_square_root_corrections() -> None:
+    w = torch.logspace(0, 5, 120, dtype=torch.float64)
+    value, error = population.power(w, w**-1.5 * (1 + 3 / w.sqrt()))
+    assert value == pytest.approx(-1.5, abs=2e-3)
+    assert abs(value + 1.5) < 3 * error + 1e-4
+
+
+@pytest.mark.parametrize("d", [2, 3, 6])
+def test_best_window_exponents_of_the_closed_form(d: int) -> None:
+    # classical: smooth tasks w^{-2} against noise w^{(d-1)/2}, tasks with a kink w^{-3/2}
+    w = torch.logspace(-0.5, 5, 110, dtype=torch.float64)
+    exact = population.limit(d, 1, w=w)
+    for function, expected in ((functions.Affine(d), (d + 3) / 2), (functions.ReLU(d), (d + 2) / 2)):
+        value, error = population.power(w, exact.optimal_for(function))
+        assert abs(value - expected) < 3 * error + 5e-3
+        at = float(exact.optimal_for(function)[50])
+        assert exact.best_window(function, at**-0.5).w == pytest.approx(float(w[50]), rel=1e-3)
+
+
+def test_best_matrix_finds_the_whitening() -> None:
+    """Affine tasks in whitened coordinates: the minimiser is the one of isotropic tokens, pulled back exactly."""
+    root = torch.diag(torch.tensor([1.0, 2.0], dtype=torch.float64))
+    u = covariates.sample(covariates.Sphere(2), (3, 60, 7), stream(0, "u"))
+    x, eye = u @ root, torch.eye(2, dtype=torch.float64).expand(3, 2, 2)
+    inverse = torch.linalg.inv(root @ root)
+    plain = population.best_matrix(population.zonal(functions.Affine(2)), u[..., :6, :], u[..., 6:, :], 0.3, eye)
+    white = population.best_matrix(lambda a, b: (1 + a @ inverse @ b.mT / 2) / 3, x[..., :6, :], x[..., 6:, :], 0.3, eye)
+    torch.testing.assert_close(root @ white @ root, plain, rtol=1e-4, atol=1e-4)

@@ -1,0 +1,296 @@
+"""The check bites: a small book in a folder of its own, broken in every way that must turn the run red.
+
+Sessions are shared, since each one starts Python, torch and a kernel per chapter: one book holds a sound chapter
+and one chapter for every kind of damage, and the tests read from its report what became of each.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+import bookcache  # noqa: E402
+
+SOUND = "00_mini"
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax", "--nbval-current-env"]
+
+
+@dataclass
+class Book:
+    """A book of small chapters under ``root``, all made from the one in ``tests/fixtures``."""
+
+    root: Path
+
+    def __post_init__(self):
+        for name in ("iclutils", "book/_ext"):
+            shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
+            shutil.copy(ROOT / name, self.root / name)
+        (self.root / "book" / "chapters").mkdir()
+        (self.root / "tests" / "expected").mkdir(parents=True)
+        self.ledger = yaml.safe_load((MINI / "claims.yml").read_text(encoding="utf8"))
+        self.rows = self.ledger.pop("chapters")[SOUND]
+        self.ledger["chapters"] = {}
+        self.toc: list[str] = []
+
+    def chapter(self, name, *, text=None, expected=None, rows=None, in_toc=True):
+        """Add a chapter; ``text``, ``expected`` and ``rows`` damage the sound one: pairs (old, new) or a function."""
+        own = name.split("_")[1]
+        source = (MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8")
+        lines = f"- '{own}-mean · holds · 0.01 ± 0.21'\n- '{own}-count · holds · 0 ± 0'\n"
+        block = yaml.safe_load(yaml.safe_dump(self.rows).replace("mini-", f"{own}-"))
+        source = source.replace(SOUND, name).replace('"mini-', f'"{own}-')
+        for old, new in text or []:
+            assert old in source
+            source = source.replace(old, new)
+        for old, new in expected or []:
+            assert old in lines
+            lines = lines.replace(old, new)
+        if rows:
+            block["claims"] = rows(block["claims"])
+        self.path(name).write_text(source, encoding="utf8")
+        self.expected(name).write_text(lines, encoding="utf8")
+        self.ledger["chapters"][name] = block
+        if in_toc:
+            self.toc.append(name)
+        return self
+
+    def path(self, name):
+        return self.root / "book" / "chapters" / f"{name}.md"
+
+    def expected(self, name):
+        return self.root / "tests" / "expected" / f"{name}.yml"
+
+    def run(self, *options, chapters=()):
+        """One session; returns ``{chapter: {test: message, or "" where it passed}}``, the exit code and the output."""
+        toc = {"format": "jb-book", "root": "book/intro", "chapters": [{"file": f"book/chapters/{name}"} for name in self.toc]}
+        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf8")
+        (self.root / "book" / "claims.yml").write_text(yaml.safe_dump(self.ledger, allow_unicode=True), encoding="utf8")
+        report = self.root / "report.xml"
+        report.unlink(missing_ok=True)
+        what = [f"book/chapters/{name}.md" for name in chapters] or ["book/chapters"]
+        done = subprocess.run([*PYTEST, *what, f"--junitxml={report}", *options], cwd=self.root, env=environment(self.root),
+                              capture_output=True, text=True, timeout=300)
+        found: dict[str, dict[str, str]] = {}
+        for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
+            chapter = (case.get("classname") or "").removesuffix(".md").split(".")[-1]
+            trouble = [child.get("message", "") + "\n" + (child.text or "") for child in case
+                       if child.tag in ("failure", "error", "skipped")]
+            found.setdefault(chapter, {})[case.get("name") or ""] = "\n".join(trouble)
+        return found, done.returncode, done.stdout + done.stderr
+
+    def stale(self):
+        done = subprocess.run([sys.executable, "book/_ext/bookcache.py", "stale"], cwd=self.root, env=environment(self.root),
+                              capture_output=True, text=True, timeout=120, check=True)
+        return [Path(name).stem for name in done.stdout.split()]
+
+
+def environment(root):
+    """As a user's shell has it: nothing of the session that runs this test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))}
+    return kept | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+def drop_last(rows):
+    return rows[:-1]
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory):
+    """One session over a sound chapter and one for every damage that a run can show."""
+    book = Book(tmp_path_factory.mktemp("damaged"))
+    book.chapter(SOUND)
+    book.chapter("01_digit", expected=[("0.01 ± 0.21", "0.53 ± 0.21")])
+    book.chapter("02_flipped", expected=[("mean · holds", "mean · fails")])
+    book.chapter("03_raises", text=[("count = int(", "1 / 0\ncount = int(")])
+    book.chapter("04_unchecked", text=[('ledger.check(\n    "unchecked-count"', 'dict(a=\n    "unchecked-count"'),
+                                       ('{"none":', 'b={"none":')])
+    book.chapter("05_stray", text=[("count = int(", 'print("a table")\nimport warnings; warnings.warn("careful")\ncount = int(')])
+    book.chapter("07_turned", text=[("trials = 400", "trials = 500")])
+    book.chapter("08_lines", expected=[("- 'lines-count · holds · 0 ± 0'", "- 'lines-gone · holds · 1 ± 1'")])
+    book.chapter("10_slow", text=[("count = int(", "import time; time.sleep(600)\ncount = int(")])
+    book.chapter("11_dies", text=[("count = int(", "import os; os._exit(3)\ncount = int(")])
+    found, code, output = book.run("--fill-cache", "--nbval-cell-timeout", "10")
+    return book, found, code, output
+
+
+def test_a_sound_chapter_is_green_and_any_damage_makes_the_session_red(damaged):
+    _, found, code, output = damaged
+    assert code == 1, output
+    assert set(found[SOUND]) == {"cell0", "cell1", "cell2", "cell3", "claim:mini-mean", "claim:mini-count", "ledger"}
+    assert not any(found[SOUND].values())
+    red = {chapter for chapter, tests in found.items() if any(tests.values())}
+    assert red == set(found) - {SOUND}
+    assert len(found) == 10
+
+
+@pytest.mark.parametrize(("chapter", "test", "message"), [
+    ("01_digit", "claim:digit-mean", r"digit-mean: the value moved by 0\.52, which is 2\.48 times the expected ±"),
+    ("01_digit", "claim:digit-mean", r"expected  digit-mean · holds · 0\.53 ± 0\.21\s+found     digit-mean · holds · 0\.01"),
+    ("02_flipped", "claim:flipped-mean", "flipped-mean: the verdict changed from 'fails' to 'holds'"),
+    ("03_raises", "cell3", "ZeroDivisionError"),
+    ("03_raises", "claim:raises-mean", "03_raises did not run through"),
+    ("03_raises", "claim:raises-count", "03_raises did not run through"),
+    ("03_raises", "ledger", "03_raises did not run through"),
+    ("04_unchecked", "ledger", "unchecked-count: this row of book/claims.yml has no check in the chapter"),
+    ("04_unchecked", "claim:unchecked-count", "unchecked-count: the chapter did not print this claim"),
+    ("05_stray", "ledger", "printed but not compared: cell3: a table"),
+    ("05_stray", "ledger", "a cell wrote to stderr: cell3: .*careful"),
+    ("07_turned", "ledger", "at your settings"),
+    ("08_lines", "ledger", "lines-count: checked, but has no line in tests/expected"),
+    ("08_lines", "claim:lines-gone", "lines-gone: the chapter did not print this claim"),
+    ("10_slow", "cell3", "Timeout of 10 seconds exceeded"),
+    ("10_slow", "claim:slow-mean", "did not run through"),
+    ("11_dies", "cell3", "the kernel died"),
+])
+def test_damage_is_named(damaged, chapter, test, message):
+    found = damaged[1][chapter][test]
+    assert re.search(message, found, re.DOTALL), found
+
+
+def test_no_failure_hides_as_expected_or_skipped(damaged):
+    output = damaged[3]
+    assert "xfail" not in output
+    assert "skipped" not in output.splitlines()[-1]
+
+
+def test_a_run_that_failed_is_not_kept_for_the_site(damaged):
+    book = damaged[0]
+    assert set(book.stale()) == {"03_raises", "10_slow", "11_dies"}
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """The sound chapter alone, executed and cached."""
+    book = Book(tmp_path_factory.mktemp("small")).chapter(SOUND)
+    found, code, output = book.run("--fill-cache", "--chapters=run")
+    assert code == 0, output
+    assert set(found[SOUND]) == {"cell0", "cell1", "cell2", "cell3"}
+    return book
+
+
+def cached_mean(book):
+    folder = book.root / "_build" / "cache" / bookcache.execution_key(book.root)
+    notebook, seconds = bookcache.cached_run(book.path(SOUND), folder)
+    assert seconds > 0
+    return bookcache.records(notebook)["mini-mean"]
+
+
+def test_every_input_is_in_the_key_and_a_wrong_constant_shows_by_how_much(small):
+    """Each input changes the key; after the change in the package the chapter is run again and the claim is named."""
+    assert small.stale() == []
+    before, keys = cached_mean(small), {bookcache.execution_key(small.root)}
+    (small.root / "book" / "recorded").mkdir()
+    for name in ("requirements.lock", "book/claims.yml", "book/recorded/sweep.json", "iclutils/data.txt"):
+        with (small.root / name).open("a") as file:
+            file.write("\n# changed\n")
+        keys.add(bookcache.execution_key(small.root))
+    assert len(keys) == 5
+    (small.root / bookcache.SEEDS_FILE).write_text("{}")  # no chapter reads it
+    assert bookcache.execution_key(small.root) in keys
+
+    module = small.root / "iclutils" / "statistics.py"
+    module.write_text(module.read_text().replace("samples.mean(dim), samples", "samples.mean(dim) + 0.5, 0.5 * samples"))
+    assert small.stale() == [SOUND]
+    found, code, output = small.run("--fill-cache")
+    assert code == 1, output
+    assert "mini-mean: the verdict changed from 'holds' to 'fails'" in found[SOUND]["claim:mini-mean"]
+    after = cached_mean(small)
+    assert after["value"] == pytest.approx(before["value"] + 0.5, abs=1e-12)
+    assert small.stale() == []
+
+
+def test_the_interpreter_is_in_the_key(monkeypatch):
+    before = bookcache.execution_key()
+    monkeypatch.setattr(bookcache.platform, "python_version", lambda: "3.11.0")
+    assert bookcache.execution_key() != before
+
+
+def test_an_interrupted_run_is_not_taken_for_a_whole_one(tmp_path):
+    chapter = MINI / "chapters" / f"{SOUND}.md"
+    notebook = bookcache.read_chapter(chapter)
+    for number, cell in enumerate((cell for cell in notebook.cells if cell.cell_type == "code"), 1):
+        cell["execution_count"] = number
+    bookcache.store_run(notebook, chapter, tmp_path / "cache" / "key", 1.0)
+    assert bookcache.cached_run(chapter, tmp_path / "cache" / "key") is not None
+    for executed in (tmp_path / "cache" / "key").rglob("*.ipynb"):
+        executed.write_text(executed.read_text()[:40])
+    assert bookcache.cached_run(chapter, tmp_path / "cache" / "key") is None
+    bookcache.store_run(notebook, chapter, tmp_path / "cache" / "key", 1.0)
+    assert bookcache.cached_run(chapter, tmp_path / "cache" / "key") is not None
+
+
+@pytest.fixture(scope="module")
+def rewritten(tmp_path_factory):
+    """A session that rewrites references: of a sound chapter, one that raises and one that prints something else."""
+    book = Book(tmp_path_factory.mktemp("rewritten"))
+    book.chapter(SOUND, expected=[("0.01", "9.99")])
+    book.chapter("03_raises", text=[("count = int(", "1 / 0\ncount = int(")])
+    book.chapter("05_stray", text=[("count = int(", 'print("a table")\ncount = int(')])
+    before = {name: book.expected(name).read_text() for name in book.toc}
+    found, code, _ = book.run("--chapters=expected")
+    return book, before, found, code
+
+
+def test_references_are_rewritten_only_from_a_whole_run(rewritten):
+    book, before, found, code = rewritten
+    assert code == 1
+    assert yaml.safe_load(book.expected(SOUND).read_text()) == ["mini-mean · holds · 0.01 ± 0.21", "mini-count · holds · 0 ± 0"]
+    for name in ("03_raises", "05_stray"):
+        assert book.expected(name).read_text() == before[name]
+        assert found[name]["ledger"]
+
+
+def test_master_seeds_are_turned_compared_and_recorded(tmp_path):
+    book = Book(tmp_path).chapter(SOUND).chapter("02_flipped", expected=[("mean · holds", "mean · fails")])
+    record = tmp_path / bookcache.SEEDS_FILE
+    bookcache.write_atomically(record, '{"mini-mean": {"7": "fails"}, "gone": {"1": "holds"}}')
+    _, code, output = book.run("--master-seeds=1 2", "-n", "2", "--dist", "loadfile")
+    assert code == 1, output
+    assert "flipped-mean: the verdict changed from 'fails' to 'holds'" in output
+    found = yaml.safe_load(record.read_text())
+    assert found["mini-mean"] == {"1": "holds", "2": "holds", "7": "fails"}
+    assert found["flipped-count"] == {"1": "holds", "2": "holds"}
+    assert "gone" not in found
+
+
+def test_a_chapter_that_would_not_be_checked_is_refused(tmp_path):
+    book = Book(tmp_path)
+    book.chapter("01_headless", text=[("---\njupytext:", "<!-- -->\n---\njupytext:")])
+    book.chapter("02_lost", in_toc=False)
+    book.chapter("03_empty", rows=lambda rows: [])
+    book.chapter("04_noreference")
+    book.expected("04_noreference").unlink()
+    book.chapter("05_skips", text=[(":tags: [hide-input]", ":tags: [skip-execution]")])
+    book.chapter("06_badline", expected=[(" · holds · 0 ± 0", " · is fine · 0 ± 0")])
+    _, code, output = book.run("--collect-only")
+    assert code != 0
+    for message in ("01_headless.md has no jupytext header", "02_lost.md stands in book/chapters but not in _toc.yml",
+                    "03_empty.md has no claim in book/claims.yml", "make expected NAME=04_noreference",
+                    "05_skips.md, code cell 0: every cell is run", "06_badline.yml: text must read 'id · verdict"):
+        assert message in output
+
+
+def test_a_book_without_chapters_is_red(tmp_path):
+    _, code, output = Book(tmp_path).run()
+    assert code == 5, output  # pytest's own exit code for "no tests collected"
+
+
+def test_chapters_toc_and_references_match():
+    """Each chapter of the book has its file, its claims and its reference, and nothing lies beside the book."""
+    toc = bookcache.toc_chapters()
+    on_disk = sorted(path.stem for path in (ROOT / bookcache.CHAPTERS).glob("*.md"))
+    assert toc, "_toc.yml lists no chapter"
+    assert sorted(toc) == on_disk
+    assert sorted(path.stem for path in (ROOT / "tests" / "expected").glob("*.yml")) == on_disk
+    assert not list((ROOT / bookcache.CHAPTERS).glob("*.ipynb"))
