@@ -107,6 +107,7 @@ function population(name, d, n) {
   };
   const curve = (L, sigma, part) => W_GRID.slice(1).map((w, i) => {
     const p = grid[i + 1], bias = L * L * p.bias, noise = sigma * sigma * p.spread;
+    if (p.spread > 1) return [w, NaN];                // the formula would average over less than one token
     return [w, {bias, noise, loss: bias + noise, full: bias + noise + L * L * p.omitted}[part]];
   });
   return {at, best, curve};
@@ -347,7 +348,7 @@ function plot(panel, {x, y, lines = [], marks = [], bands = [], dots = [], label
     const from = Math.max(X(Math.max(band.from, x.range[0])), left), to = Math.min(X(band.to), width - right);
     if (to <= from) return;
     inside.append(draw("rect", {x: from, y: top, width: to - from, height: height - top - bottom, class: `x-band x-band-${i % 2}`}));
-    if ((from + to) / 2 - named < 20) return;       // too thin to name
+    if ((from + to) / 2 - named < 16) return;       // too thin to name
     named = (from + to) / 2;
     svg.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
   });
@@ -411,7 +412,7 @@ const EXPLORERS = {
       const p = population(family, d, n), best = p.best(L, sigma), t = tokens(n, d), drawn = attention(t, best.w);
       const share = best.omitted / best.loss;
       const word = `The next term in 1/~n~, which the formula leaves out, would add ${show(100 * share, 2)}\u00a0%`
-        + (share > 0.15 ? ": too few tokens in the window, do not trust it here." : ".");
+        + (share > 0.15 ? ": not small, do not trust the closed form here." : ".");
       return {p, best, t, drawn, rows: [
         ["w", "best window ~w~^{*}", best.w], ["loss", "loss at ~w~^{*}", best.loss], ["bias", "of which bias²", best.bias],
         ["noise", "of which variance", best.noise], ["effective", "tokens averaged over, ~n~_{eff} (formula)", best.effective],
