@@ -94,13 +94,15 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PY) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PY) cannot make virtual environments here: install the package python3.11-venv"; exit 1; }
 	@clear=; if [ -e $(VENV)/.installing ]; then clear=--clear; fi; $(PY) -m venv $$clear $(VENV) && touch $(VENV)/.installing
 	@echo "Installing the pinned packages into $(VENV) (about 1.7 GB with PyTorch) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock || { echo "The packages could not be installed: is the package index within reach? Run the same command again when it is."; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@{ $(BIN)/python -m pip install --disable-pip-version-check -r requirements.lock \
+	  && $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation --no-deps -e . ; } > $(VENV)/install.log 2>&1 \
+	  || { echo "The packages could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log. Run the same command again."; exit 1; }
 	@rm $(VENV)/.installing && touch $@
 
 # JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
 $(VENV)/.lab: $(STAMP) requirements-lab.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-lab.txt || { echo "JupyterLab could not be installed: is the package index within reach?"; exit 1; }
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -r requirements-lab.txt > $(VENV)/install.log 2>&1 \
+	  || { echo "JupyterLab could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log."; exit 1; }
 	@mkdir -p $(VENV)/etc/jupyter/labconfig && echo '{"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}' \
 	  > $(VENV)/etc/jupyter/labconfig/default_setting_overrides.json
 	@touch $@

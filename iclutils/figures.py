@@ -67,3 +67,11 @@ def band(axes: Axes, x: Sequence[float] | torch.Tensor, samples: torch.Tensor, *
         low, high = centre - half, centre + half
     drawn, = axes.plot(x, centre, label=label, color=colour)
     axes.fill_between(x, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
+
+
+def stretches(axes: Axes, edges: Sequence[float], names: Sequence[str]) -> None:
+    """Shade the stretches of the x axis between ``edges`` (P + 1, rising) and name each (``names``, P) above the frame."""
+    for name, low, high, shade in zip(names, edges, edges[1:], ramp(len(names)), strict=False):
+        axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0)
+        axes.text((low + high) / 2, 1.02, name, ha="center", transform=axes.get_xaxis_transform(), fontsize=9)
+    axes.set_xlim(edges[0], edges[-1])

@@ -145,11 +145,16 @@ class PopulationLoss:
         return float(SMALL_W * math.sinh(found.x)), float(found.fun)
 
 
-def compare(first: Window, second: Window) -> tuple[float, float]:
-    r"""$\log w_2^* - \log w_1^*$ and its jackknife standard error; both from one :class:`PopulationLoss` (common contexts)."""
-    if len(first.replicas) != len(second.replicas) or min(first.w, second.w) <= 0:
-        raise ValueError("first and second must be positive windows of the same loss; "
+def compare(first: Window, second: Window, *, log: bool = True) -> tuple[float, float]:
+    r"""$\log w_2^* - \log w_1^*$ (or $w_2^*-w_1^*$) and its jackknife standard error; both from one :class:`PopulationLoss`.
+
+    Raises ``ValueError`` for windows of different losses (their contexts are not common) and for the log of w* = 0.
+    """
+    if len(first.replicas) != len(second.replicas) or (log and min(first.w, second.w) <= 0):
+        raise ValueError("first and second must be windows of the same loss, positive for log = True; "
                          f"got w = {first.w:g}, {second.w:g} with {len(first.replicas)}, {len(second.replicas)} batches")
+    if not log:
+        return second.w - first.w, _jackknife(second.replicas - first.replicas)
     return math.log(second.w / first.w), _jackknife(second.replicas.log() - first.replicas.log())
 
 

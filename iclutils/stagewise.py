@@ -123,12 +123,13 @@ def _records(steps: int, points: int) -> set[int]:
 
 
 def train_reduced(p: Tensor, N: int, targets: Tensor, *, eta: float, steps: int, prompts: int,
-                  generator: torch.Generator, points: int = 200) -> Trajectory:
+                  generator: torch.Generator, points: int = 200, verbose: bool = False) -> Trajectory:
     """Route 2: descent on C independent columns with tasks integrated out and fresh counts every step.
 
     ``p: (K,)``, prompt length N, ``targets: (C,)`` the feature of each column (repeat one for replicates: every
     column has prompts of its own), ``prompts`` prompts a step. Starts at 0 and records about ``points`` steps,
-    half of them geometrically and half evenly spaced. Raises ``ValueError`` out of range.
+    half of them geometrically and half evenly spaced. ``verbose`` prints the errors ten times.
+    Raises ``ValueError`` out of range.
     """
     K = validation.shape("p", p, "K")["K"]
     validation.shape("targets", targets, "C")
@@ -142,6 +143,8 @@ def train_reduced(p: Tensor, N: int, targets: Tensor, *, eta: float, steps: int,
         gradient, error = column_gradient(theta, blocks[step % chunk], targets, p)
         if step in keep:
             record.append((eta * step, theta, error))
+        if verbose and step % max(1, steps // 10) == 0:
+            print(f"t = {eta * step:.1f}: mean error {float(error.mean()):.4f}")
         theta = theta - eta * gradient
     t, columns, errors = zip(*record, strict=True)
     return Trajectory(torch.tensor(t, dtype=F64), torch.stack(columns), torch.stack(errors))
@@ -152,6 +155,12 @@ def feature_frame(K: int, d: int, generator: torch.Generator) -> Tensor:
     validation.whole("d", d, low=validation.whole("K", K))
     q, r = torch.linalg.qr(torch.randn(d, K, dtype=F64, generator=generator))
     return (q * r.diagonal().sign()).T
+
+
+def readings(theta: Tensor) -> Tensor:
+    """Of whole column sets ``(..., K, K)`` ([k, m], column k first): the means over rare columns of A_k and B_{k,1}, and A_1."""
+    diagonal = theta.diagonal(dim1=-2, dim2=-1)
+    return torch.stack([diagonal[..., 1:].mean(-1), theta[..., 1:, 0].mean(-1), diagonal[..., 0]], -1)
 
 
 def first_passage(t: Tensor, values: Tensor, level: float) -> Tensor:
@@ -201,11 +210,12 @@ def draw_prompts(p: Tensor, frame: Tensor, N: int, runs: int, prompts: int,
 
 
 def train_sampled(p: Tensor, frame: Tensor, N: int, *, eta: float, steps: int, prompts: int, runs: int,
-                  generator: torch.Generator, W: Tensor | None = None, points: int = 200) -> Sampled:
+                  generator: torch.Generator, W: Tensor | None = None, points: int = 200, verbose: bool = False) -> Sampled:
     """Route 1: stochastic gradient descent, R = ``runs`` independent models as one program, gradients by autograd.
 
     ``frame: (K, d)`` orthonormal rows, N tokens a prompt, ``prompts`` fresh prompts (and tasks) a step for each run.
-    Starts at ``W`` (see :func:`predict` for its two shapes) or Q = 0. Raises ``ValueError`` out of range.
+    Starts at ``W`` (see :func:`predict` for its two shapes) or Q = 0. ``verbose`` prints the loss ten times.
+    Raises ``ValueError`` out of range.
     """
     d = validation.shape("frame", frame, "K d", K=len(p))["d"]
     validation.positive("eta", eta), validation.whole("steps", steps)
@@ -219,6 +229,8 @@ def train_sampled(p: Tensor, frame: Tensor, N: int, *, eta: float, steps: int, p
         W.requires_grad_(True)
         loss = 0.5 * (predict(W, tokens, labels, query) - answer).square().mean(1).sum()
         gradient, = torch.autograd.grad(loss, W)
-        W = (W.detach() - eta * gradient)
+        W = W.detach() - eta * gradient
+        if verbose and step % max(1, steps // 10) == 0:
+            print(f"t = {eta * step:.1f}: batch loss {float(loss) / runs:.4f}")
     t, columns = zip(*record, strict=True)
     return Sampled(torch.tensor(t, dtype=F64), torch.stack(columns), W)

@@ -2,10 +2,11 @@
 
 import math
 
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
-from iclutils import stagewise
+from iclutils import figures, stagewise
 from iclutils.randomness import stream
 from iclutils.statistics import mean_se
 
@@ -94,6 +95,20 @@ def test_first_passage_interpolates():
     assert float(found[0]) == 2.5  # half way from 1 to 3
     assert float(found[1]) == 0.0  # above from the start
     assert math.isinf(found[2])
+
+
+def test_readings_pick_their_entries():
+    theta = torch.arange(9, dtype=F64).reshape(1, 3, 3)
+    assert stagewise.readings(theta).tolist() == [[(4 + 8) / 2, (3 + 6) / 2, 0]]
+
+
+def test_stretches_shade_and_name():
+    figure, axes = plt.subplots()
+    figures.stretches(axes, [0, 1, 3], ["I", "II"])
+    assert [text.get_position()[0] for text in axes.texts] == [0.5, 2.0]
+    assert len(axes.patches) == 2
+    assert axes.get_xlim() == (0, 3)
+    plt.close(figure)
 
 
 def test_label_keys_are_ignored_at_zero_weight():

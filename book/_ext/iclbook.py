@@ -135,9 +135,12 @@ class LedgerDirective(SphinxDirective):
 
     def source(self, row):
         document = self.ledger["documents"][row["source"]["document"]]
+        authors, colon, _ = document["title"].partition(":")
+        who = authors.split(",")[0].removesuffix(" et al.") + " et al." if colon else authors
+        kind = "" if document["kind"] in who else f" ({document['kind']})"
         reading = row["source"]["reading"]
         reading = "" if reading == "clear" else f" (text {reading} in the copy we read)"
-        return f"{document['title']} ({document['kind']}; {document['version']}), {row['source']['place']}{reading}"
+        return f"{who}{kind}: {row['source']['place']}{reading}"
 
     def claim_card(self, chapter, row, anchor=True, whole=False):
         """One row of the ledger with what was found."""
@@ -218,6 +221,10 @@ class FullLedger(LedgerDirective):
         self.prepare()
         out = [tag("p", "The whole ledger as data: ", tag("a", "ledger.csv", href="ledger.csv"), ", ",
                    tag("a", "ledger.json", href="ledger.json"), ".")]
+        out.append(tag("p", "The sources that the rows name, in the versions that we read:"))
+        named = {row["source"]["document"] for _, row in rows_in_book()}
+        documents = [document for key, document in self.ledger["documents"].items() if key in named]
+        out.append(tag("ul", *(tag("li", f"{d['title']} ({d['kind']}; {d['version']})") for d in documents)))
         for chapter in bookcache.toc_chapters(ROOT):
             section = nodes.section(ids=[nodes.make_id(f"ledger-{chapter}")])
             section += nodes.title("", heading(chapter))
