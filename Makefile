@@ -50,7 +50,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy iclutils
 	@chapters="$$(ls book/chapters/*.md 2>/dev/null)"; if [ -n "$$chapters" ]; then \
-	  $(BIN)/jupytext --pipe-fmt py:percent --check '$(BIN)/ruff check -q --ignore E402,E501,E701,E702,E703,I001 -' $$chapters \
+	  $(BIN)/jupytext --pipe-fmt py:percent --check '$(BIN)/ruff check -q --select E,F,W --ignore E402,E501,E701,E702,E703,E731,E741 -' $$chapters \
 	  | grep -v '^\[jupytext\]'; test $${PIPESTATUS[0]} -eq 0; fi
 
 ## make unit                  the package's tests only
