@@ -47,7 +47,7 @@ def _double_descent(seed: int = 0) -> list[Job]:
     taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
     panels = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
     points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
-    points += [(trial, *panel, 1.0) for trial in range(10) for panel in panels]  # the peak last: it takes most of the time
+    points += [(trial, *panel, 1.0) for trial in range(6) for panel in panels]  # the peak takes most of the time: 6 sets
     return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": tau, "rho": 0.01, "ridge": 1e-5, "trial": trial, "seed": seed}
             for trial, alpha, kappa, tau in points]
 
@@ -61,6 +61,7 @@ def write_atomically(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     with os.fdopen(handle, "w", encoding="utf8") as file:
         file.write(text)
+    os.chmod(name, 0o644)
     os.replace(name, path)
 
 
