@@ -19,6 +19,7 @@ NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
+BROWSER := tests/test_site.py tests/test_explorers.py
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
 .PHONY: help book test check lint unit chapter expected seeds bench lab site-test clean chromium
@@ -34,13 +35,13 @@ book: $(STAMP)
 
 ## make test                  everything: make check, and the site in a real browser
 test: chromium $(STAMP) check
-	$(PYTEST) tests/test_site.py --junitxml=$(REPORTS)/site.xml
+	$(PYTEST) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
 check: $(STAMP) lint
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
-	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=tests/test_site.py --fill-cache --junitxml=$(REPORTS)/check.xml
+	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests $(BROWSER:%=--ignore=%) --fill-cache --junitxml=$(REPORTS)/check.xml
 	@$(SPHINX) --all > $(REPORTS)/build.log 2>&1 || { cat $(REPORTS)/build.log; exit 1; }
 	@! grep -E "Executing notebook" $(REPORTS)/build.log || { echo "The build ran a chapter again: its cache and the checker's disagree."; exit 1; }
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
@@ -54,7 +55,7 @@ lint: $(STAMP)
 
 ## make unit                  the package's tests only
 unit: $(STAMP)
-	$(PYTEST) $(WORKERS) tests --ignore=tests/test_site.py
+	$(PYTEST) $(WORKERS) tests $(BROWSER:%=--ignore=%)
 
 ## make chapter NAME=…        run and check one chapter (or several)
 chapter: $(STAMP) need-name
@@ -93,13 +94,15 @@ $(STAMP): requirements.lock pyproject.toml
 	@$(PY) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PY) cannot make virtual environments here: install the package python3.11-venv"; exit 1; }
 	@clear=; if [ -e $(VENV)/.installing ]; then clear=--clear; fi; $(PY) -m venv $$clear $(VENV) && touch $(VENV)/.installing
 	@echo "Installing the pinned packages into $(VENV) (about 1.7 GB with PyTorch) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock || { echo "The packages could not be installed: is the package index within reach? Run the same command again when it is."; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@{ $(BIN)/python -m pip install --disable-pip-version-check -r requirements.lock \
+	  && $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation --no-deps -e . ; } > $(VENV)/install.log 2>&1 \
+	  || { echo "The packages could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log. Run the same command again."; exit 1; }
 	@rm $(VENV)/.installing && touch $@
 
 # JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
 $(VENV)/.lab: $(STAMP) requirements-lab.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -r requirements-lab.txt || { echo "JupyterLab could not be installed: is the package index within reach?"; exit 1; }
+	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -r requirements-lab.txt > $(VENV)/install.log 2>&1 \
+	  || { echo "JupyterLab could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log."; exit 1; }
 	@mkdir -p $(VENV)/etc/jupyter/labconfig && echo '{"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}' \
 	  > $(VENV)/etc/jupyter/labconfig/default_setting_overrides.json
 	@touch $@

@@ -3,12 +3,12 @@
 A module is one concept of the theory. Five floors, imports only downwards:
 
     book      claims, figures
-    learning  pretraining, stagewise
+    learning  pretraining, stagewise, sweeps
     models    attention, linear_icl, transformer
-    data      covariates, functions, prompts
+    data      covariates, features, functions, prompts, subspace
     ground    randomness, statistics, validation
-    theory    sphere, population, population_linear, population_value, asymptotics, meanfield   (a wing: sees
-              data and ground only)
+    theory    sphere, population, population_linear, population_value, population_lowrank, bounds, asymptotics,
+              meanfield   (a wing: sees data and ground only)
 
 A prediction (theory) never shares code with what it predicts (models, learning).
 """

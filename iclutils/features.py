@@ -76,6 +76,14 @@ def fresh_moments(d: int, ell: int, rho: float, *, normalised: bool = False) -> 
     return Moments(second, torch.cat([eye, torch.zeros(d, 1, dtype=torch.float64)], 1), float(d))
 
 
+def without_corner(exact: Moments) -> Moments:
+    """The moments of the features without their last entry (1/ℓ)Σ y_i², held at zero: d² features for d(d+1)."""
+    d = exact.cross.shape[0]
+    second, cross = exact.second.clone(), exact.cross.clone()
+    second[d], second[:, d], cross[:, d] = 0, 0, 0
+    return Moments(second, cross, exact.power)
+
+
 def draw_tasks(k: int, d: int, generator: torch.Generator, *, normalised: bool = False) -> torch.Tensor:
     """``k`` tasks w ~ N(0, I_d), as the talk prints; of norm √d if ``normalised`` (the authors' code). Returns (k, d)."""
     validation.whole("k", k), validation.whole("d", d)

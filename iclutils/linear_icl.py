@@ -23,22 +23,35 @@ Apply = Callable[[torch.Tensor], torch.Tensor]
 def linear_attention(z: torch.Tensor, value: torch.Tensor, key_query: torch.Tensor) -> torch.Tensor:
     r"""The output A(Z) = Z + (1/ℓ)(VZ)(KZ)ᵀ(QZ), with M = KᵀQ (slides, "Model").
 
-    ``z: (..., d+1, ℓ+1)`` tokens and labels with a 0 for the query's label, ``value``, ``key_query: (d+1, d+1)``.
+    ``z: (..., d+1, ℓ+1)`` tokens and labels with a 0 for the query's label, ``value, key_query: (..., d+1, d+1)``.
     """
     rows, columns = list(validation.shape("z", z, "... e m").values())
-    validation.shape("value", value, "e e", e=rows), validation.shape("key_query", key_query, "e e", e=rows)
+    validation.shape("value", value, "... e e", e=rows), validation.shape("key_query", key_query, "... e e", e=rows)
     return z + (value @ z) @ (z.mT @ (key_query @ z)) / (columns - 1)
 
 
 def reduced_weights(value: torch.Tensor, key_query: torch.Tensor) -> torch.Tensor:
     r"""The reduced parameter Γ = v₂₂ [M₁₁ᵀ/d, m₂₁] (slides, "Predictor for y_{ℓ+1}"); returns (d, d+1).
 
-    Exact where the block v₂₁ (last row of V, first d columns) is zero. ``value, key_query: (d+1, d+1)``.
+    Exact where the block v₂₁ (last row of V, first d columns) is zero. ``value, key_query: (..., d+1, d+1)``.
     """
-    e = validation.shape("value", value, "e e")["e"]
-    validation.shape("key_query", key_query, "e e", e=e)
+    e = validation.shape("value", value, "... e e")["e"]
+    validation.shape("key_query", key_query, "... e e", e=e)
     d = e - 1
-    return value[d, d] * torch.cat([key_query[:d, :d].T / d, key_query[d, :d, None]], 1)
+    return value[..., d, d, None, None] * torch.cat([key_query[..., :d, :d].mT / d, key_query[..., d, :d, None]], -1)
+
+
+def reduced_prediction(z: torch.Tensor, gamma: torch.Tensor) -> torch.Tensor:
+    r"""⟨Γ, H_Z⟩ with H_Z = x_{ℓ+1}[(d/ℓ)Σ y_i x_iᵀ, (1/ℓ)Σ y_i²], from the tokens.
+
+    ``z: (..., d+1, ℓ+1)``, ``gamma: (..., d, d+1)``; returns (...).
+    """
+    rows, columns = list(validation.shape("z", z, "... e m").values())
+    d, ell = rows - 1, columns - 1
+    validation.shape("gamma", gamma, "... d e", d=d, e=rows)
+    x, y = z[..., :d, :ell], z[..., d, :ell]
+    v = torch.cat([d / ell * (x @ y[..., None])[..., 0], y.square().mean(-1, keepdim=True)], -1)
+    return torch.einsum("...d,...de,...e->...", z[..., :d, ell], gamma, v)
 
 
 @dataclass(frozen=True)

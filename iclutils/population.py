@@ -145,30 +145,36 @@ class PopulationLoss:
         return float(SMALL_W * math.sinh(found.x)), float(found.fun)
 
 
-def compare(first: Window, second: Window) -> tuple[float, float]:
-    r"""$\log w_2^* - \log w_1^*$ and its jackknife standard error; both from one :class:`PopulationLoss` (common contexts)."""
-    if len(first.replicas) != len(second.replicas) or min(first.w, second.w) <= 0:
-        raise ValueError("first and second must be positive windows of the same loss; "
+def compare(first: Window, second: Window, *, log: bool = True) -> tuple[float, float]:
+    r"""$\log w_2^* - \log w_1^*$ (or $w_2^*-w_1^*$) and its jackknife standard error; both from one :class:`PopulationLoss`.
+
+    Raises ``ValueError`` for windows of different losses (their contexts are not common) and for the log of w* = 0.
+    """
+    if len(first.replicas) != len(second.replicas) or (log and min(first.w, second.w) <= 0):
+        raise ValueError("first and second must be windows of the same loss, positive for log = True; "
                          f"got w = {first.w:g}, {second.w:g} with {len(first.replicas)}, {len(second.replicas)} batches")
+    if not log:
+        return second.w - first.w, _jackknife(second.replicas - first.replicas)
     return math.log(second.w / first.w), _jackknife(second.replicas.log() - first.replicas.log())
 
 
 def power(w: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
     r"""The exponent p of $y \sim w^p$ for w → ∞, and the uncertainty of the extrapolation.
 
-    Local slopes of log y in log w, extrapolated linearly in $w^{-1/2}$ (the order of the corrections here) over the
-    last decade of w; the uncertainty is the change from the decade before. ``w, y: (W,)``, w over two decades or more.
+    Local slopes of log y in log w at the last w and one and two decades before, extrapolated by a parabola in
+    $w^{-1/2}$ (the corrections here are powers of it); the uncertainty is the change from the straight line through
+    the last two. ``w, y: (W,)``, w over more than two decades.
     """
     validation.shape("y", y, "W", W=validation.shape("w", w, "W")["W"])
-    slope = torch.gradient(y.log(), spacing=(w.log(),))[0][2:-2]
-    x = w[2:-2].rsqrt()
-    last, decade, two = (int((x - x[-1] * scale).abs().argmin()) for scale in (1.0, 10**0.5, 10.0))
+    slope = torch.gradient(y.log(), spacing=(w.log(),))[0][8:-8]  # derivatives are poor at the ends
+    x = w[8:-8].rsqrt()
+    i, j, k = (int((x - x[-1] * 10 ** (decades / 2)).abs().argmin()) for decades in (0, 1, 2))
 
-    def extrapolate(i: int, j: int) -> float:
+    def straight(i: int, j: int) -> float:
         return float((slope[i] * x[j] - slope[j] * x[i]) / (x[j] - x[i]))
 
-    value = extrapolate(last, decade)
-    return value, abs(value - extrapolate(decade, two))
+    parabola = float((straight(i, j) * x[k] - straight(j, k) * x[i]) / (x[k] - x[i]))
+    return parabola, abs(parabola - straight(i, j))
 
 
 def grid(largest: float = 1000.0, points: int = 61) -> torch.Tensor:

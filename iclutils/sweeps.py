@@ -4,19 +4,20 @@
     python -m iclutils.sweeps 05_double_descent --dask tcp://host:8786   # a Dask cluster (needs the package distributed)
 
 A job is a mapping of settings, ``function(**job) -> {name: number}``. A finished job's result is written at once and
-atomically under ``_build/sweeps``; when all are there, they go, with their provenance, to ``book/recorded/<name>.json``.
+atomically under ``.sweeps_cache``; when all are there, they go, with their provenance, to ``book/recorded/<name>.json``.
 Chapters read that file with :func:`recorded` and recompute a slice of it live.
 """
 
 import argparse
 import hashlib
 import importlib.metadata
+import itertools
 import json
 import os
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,7 +30,7 @@ from iclutils import linear_icl, validation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "book" / "recorded"
-UNFINISHED = ROOT / "_build" / "sweeps"
+UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
 
 Job = dict[str, Any]
 
@@ -43,10 +44,12 @@ class Sweep:
 
 
 def _double_descent(seed: int = 0) -> list[Job]:
-    taus = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+    taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
     panels = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
+    points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
+    points += [(trial, *panel, 1.0) for trial in range(6) for panel in panels]  # the peak takes most of the time: 6 sets
     return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": tau, "rho": 0.01, "ridge": 1e-5, "trial": trial, "seed": seed}
-            for trial in range(10) for alpha, kappa in panels for tau in taus]
+            for trial, alpha, kappa, tau in points]
 
 
 SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent())}
@@ -58,6 +61,7 @@ def write_atomically(path: Path, text: str) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     with os.fdopen(handle, "w", encoding="utf8") as file:
         file.write(text)
+    os.chmod(name, 0o644)
     os.replace(name, path)
 
 
@@ -120,6 +124,21 @@ def recorded(name: str, folder: Path = RECORDED) -> dict[str, Any]:
         raise FileNotFoundError(f"{path} is missing; record it with: python -m iclutils.sweeps {name}")
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
     return data
+
+
+def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequence[str], **fixed: Any) -> torch.Tensor:
+    """The ``fields`` of those rows that have the ``fixed`` settings, as a tensor: one axis for each of ``axes``, then fields.
+
+    Along an axis the values that occur are in rising order. Raises ``ValueError`` unless every combination occurs once.
+    """
+    chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
+    levels = [sorted({row[axis] for row in chosen}) for axis in axes]
+    cells = {tuple(row[axis] for axis in axes): [row[field] for field in fields] for row in chosen}
+    grid = list(itertools.product(*levels))
+    if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
+        raise ValueError(f"rows with {fixed} must hold every combination of {list(axes)} once; "
+                         f"got {len(chosen)} rows for {len(grid)} combinations")
+    return torch.tensor([cells[point] for point in grid], dtype=torch.float64).reshape(*map(len, levels), len(fields))
 
 
 def main() -> None:

@@ -2,10 +2,13 @@
 no sideways overflow, all maths typeset, every figure with alt text, no serious accessibility finding."""
 
 import functools
+import html.parser
 import http.server
+import json
 import shutil
 import threading
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import axe_playwright_python
 import pytest
@@ -80,6 +83,54 @@ def window(request, browser, address):
 
 def test_the_site_is_built():
     assert len(PAGES) >= 6, f"{SITE} holds {PAGES}; build it with: make book"
+
+
+class Anchors(html.parser.HTMLParser):
+    """The ids of a page and the places that it links to."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links = set(), set()
+        self.feed(path.read_text(encoding="utf8"))
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.ids.add(values.get("id"))
+        if tag == "a" and values.get("href"):
+            self.links.add(values["href"])
+
+
+def test_no_link_inside_the_site_is_dead():
+    pages = {(SITE / name).resolve(): Anchors(SITE / name) for name in PAGES}
+    dead = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            if not target.exists():
+                dead.append(f"{path.name} -> {link}")
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+                dead.append(f"{path.name} -> {link} (no such place on that page)")
+    assert not dead
+
+
+def test_notebooks_are_offered_with_their_outputs():
+    notebooks = list((SITE / "_downloads").rglob("*.ipynb"))
+    assert notebooks
+    for path in notebooks:
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf8"))["cells"] if cell["cell_type"] == "code"]
+        outputs = [output for cell in cells for output in cell["outputs"]]
+        assert outputs, f"{path.name} has no outputs"
+        assert not any("scrapbook" in output.get("metadata", {}) for output in outputs), path.name
+
+
+def test_search_finds_something(browser, address):
+    page = browser.new_page()
+    page.goto(address + "search.html?q=attention")
+    page.wait_for_selector("#search-results li a", timeout=15000)
+    page.close()
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -41,6 +41,15 @@ def test_a_missing_record_says_how_to_make_it(tmp_path):
         sweeps.recorded("nothing", tmp_path)
 
 
+def test_table_lays_rows_out_by_axes():
+    rows = [{"a": a, "t": t, "kind": kind, "y": 10.0 * a + t} for kind in "xy" for a in (2, 1) for t in (0, 1, 2)]
+    assert sweeps.table(rows, ["a", "t"], ["y"], kind="x")[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    with pytest.raises(ValueError, match="every combination"):
+        sweeps.table(rows, ["a", "t"], ["y"])
+    with pytest.raises(ValueError, match="every combination"):
+        sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
+
+
 def test_dask_workers_give_the_same(tmp_path):
     distributed = pytest.importorskip("distributed")
     sweep = sweeps.Sweep(_square, [{"x": x, "log": str(tmp_path / "log")} for x in range(2)])

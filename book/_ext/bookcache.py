@@ -5,14 +5,12 @@ everything else that a chapter reads (the package, the ledger, the recorded resu
 
     python book/_ext/bookcache.py key      the key
     python book/_ext/bookcache.py stale    the chapters that have no run under this key
-    python book/_ext/bookcache.py prune    delete the folders of all other keys
 """
 
 import hashlib
 import json
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,20 +156,11 @@ def stale(root: Path = ROOT) -> list[str]:
     return sorted(missing, key=lambda name: -last_seconds(name, root))
 
 
-def prune(root: Path = ROOT) -> None:
-    """Delete the runs of other keys."""
-    for folder in (root / "_build" / "cache").glob("????????????????"):
-        if folder.name != execution_key(root):
-            shutil.rmtree(folder)
-
-
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["key"]:
             print(execution_key())
         case ["stale"]:
             print(*(chapter_path(name).relative_to(ROOT) for name in stale()))
-        case ["prune"]:
-            prune()
         case _:
             sys.exit(__doc__)

@@ -8,6 +8,8 @@ the page is read; what was found is filled in when the page is written, from the
 import csv
 import io
 import json
+import os
+import sys
 from pathlib import Path
 
 import bookcache
@@ -15,9 +17,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils import claims
-
 ROOT = bookcache.ROOT
+sys.path.insert(0, str(ROOT))
+from iclutils import claims  # noqa: E402
+
 SIGNS = {claims.HOLDS: "✓", claims.IN_PART: "◐", claims.FAILS: "✗", claims.SUPERSEDED: "↻", claims.NOT_TESTABLE: "?"}
 INLINE = {"a", "code", "span"}
 OUTCOME_SIGNS = {"supported": "✓", "contradicted": "✗", "undecided": "?"}
@@ -134,9 +137,12 @@ class LedgerDirective(SphinxDirective):
 
     def source(self, row):
         document = self.ledger["documents"][row["source"]["document"]]
+        authors, colon, _ = document["title"].partition(":")
+        who = authors.split(",")[0].removesuffix(" et al.") + " et al." if colon else authors
+        kind = "" if document["kind"] in who else f" ({document['kind']})"
         reading = row["source"]["reading"]
         reading = "" if reading == "clear" else f" (text {reading} in the copy we read)"
-        return f"{document['title']} ({document['kind']}; {document['version']}), {row['source']['place']}{reading}"
+        return f"{who}{kind}: {row['source']['place']}{reading}"
 
     def claim_card(self, chapter, row, anchor=True, whole=False):
         """One row of the ledger with what was found."""
@@ -217,6 +223,10 @@ class FullLedger(LedgerDirective):
         self.prepare()
         out = [tag("p", "The whole ledger as data: ", tag("a", "ledger.csv", href="ledger.csv"), ", ",
                    tag("a", "ledger.json", href="ledger.json"), ".")]
+        out.append(tag("p", "The sources that the rows name, in the versions that we read:"))
+        named = {row["source"]["document"] for _, row in rows_in_book()}
+        documents = [document for key, document in self.ledger["documents"].items() if key in named]
+        out.append(tag("ul", *(tag("li", f"{d['title']} ({d['kind']}; {d['version']})") for d in documents)))
         for chapter in bookcache.toc_chapters(ROOT):
             section = nodes.section(ids=[nodes.make_id(f"ledger-{chapter}")])
             section += nodes.title("", heading(chapter))
@@ -348,7 +358,12 @@ def drop_thebe(app):
 
 
 def refresh(app, env):
-    """Pages that show results are written anew by every build."""
+    """Pages that show results are written anew when a result has changed, whichever chapter it is from."""
+    results = found(app)
+    state = json.dumps([results.chapters, results.seconds, results.seeds], sort_keys=True)
+    if state == getattr(env, "iclbook_state", None):
+        return []
+    env.iclbook_state = state
     return sorted(page for page in getattr(env, "iclbook_pages", ()) if page in env.found_docs)
 
 
@@ -369,6 +384,8 @@ def executed_notebooks(app, env):
     cache = get_cache(app.config.nb_execution_cache_path)
     for path in Path(env.mystnb_config.output_folder).rglob("*.ipynb"):
         notebook = nbformat.read(path, as_version=4)
+        if any(cell.get("outputs") for cell in notebook.cells):
+            continue
         try:
             _, notebook = cache.merge_match_into_notebook(notebook)
         except KeyError:
@@ -376,7 +393,9 @@ def executed_notebooks(app, env):
         for cell in notebook.cells:
             if cell.cell_type == "code":  # glued values are for the site only
                 cell.outputs = [o for o in cell.outputs if "scrapbook" not in o.get("metadata", {})]
+        times = path.stat()
         bookcache.write_atomically(path, nbformat.writes(notebook))
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # else Sphinx reads the chapter again in every build
 
 
 def ledger_rows(app):
