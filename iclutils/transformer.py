@@ -1,8 +1,8 @@
-r"""Trained layers instead of the reduced model: linear attention with K, Q and V, and a small softmax transformer.
+r"""Trained attention layers instead of the reduced model: K, Q and V of a linear or a softmax layer.
 
-Linear attention answers A(Z)_{d+1,ℓ+1} = uᵀ G M x, with G = ZZᵀ/ℓ, u the last row of V, M the first d columns of KᵀQ
-and x the query; nothing is dropped (compare :mod:`iclutils.linear_icl`). A fleet of B models, each with its own
-prompts, is one tensor program. Page 5b uses it.
+The answer at the query x is Σ_j p_j uᵀz_j over the columns z_j of Z, with u the last row of V, M the first d columns of
+KᵀQ and the attention p_j = z_jᵀMx/ℓ (linear) or p = softmax(z_jᵀMx). Nothing is dropped (compare
+:mod:`iclutils.linear_icl`). A fleet of B layers, each with its own prompts, is one tensor program. Page 5b uses it.
 """
 
 import math
@@ -53,51 +53,56 @@ def draw_fleet(sizes: list[int], d: int, ell: int, rho: float, seed: int, *, tas
     return Fleet(torch.stack(z), torch.stack(y), mask)
 
 
-@dataclass(frozen=True)
-class Layers:
-    """B trained layers: u (B, d+1), the last row of V, and m (B, d+1, d), the first d columns of KᵀQ."""
-
-    u: torch.Tensor
-    m: torch.Tensor
-
-    def loss(self, fleet: Fleet) -> torch.Tensor:
-        """Mean squared error of each layer on its own prompts of ``fleet``; returns (B,)."""
-        error = (layer_output(*_parts(fleet.z), self.u, self.m) - fleet.y).square() * fleet.mask
-        return error.sum(1) / fleet.mask.sum(1)
+def _attend(z: torch.Tensor, u: torch.Tensor, m: torch.Tensor, softmax: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    scores = torch.einsum("bnij,bni->bnj", z, torch.einsum("bid,bnd->bni", m, z[..., :-1, -1]))
+    values = torch.einsum("bnij,bi->bnj", z, u)
+    return (torch.softmax(scores, -1) if softmax else scores / (z.shape[-1] - 1)), values
 
 
-def layer_output(gram: torch.Tensor, x: torch.Tensor, u: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
-    """uᵀ G M x for B models; ``gram: (B, n, e, e)``, ``x: (B, n, d)``, ``u: (B, e)``, ``m: (B, e, d)``; returns (B, n)."""
-    return torch.einsum("bni,bni->bn", torch.einsum("bnij,bj->bni", gram, u), torch.einsum("bid,bnd->bni", m, x))
+def layer_output(z: torch.Tensor, u: torch.Tensor, m: torch.Tensor, *, softmax: bool = False) -> torch.Tensor:
+    """The answers of B layers; ``z: (B, n, d+1, ℓ+1)``, ``u: (B, d+1)``, ``m: (B, d+1, d)``; returns (B, n)."""
+    attention, values = _attend(z, u, m, softmax)
+    return (attention * values).sum(-1)
 
 
-def _parts(z: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    return z @ z.mT / (z.shape[-1] - 1), z[..., :-1, -1]
+def jacobian(z: torch.Tensor, u: torch.Tensor, m: torch.Tensor, *, softmax: bool = False) -> torch.Tensor:
+    """Derivatives of :func:`layer_output` by (u, M), flattened; returns (B, n, (d+1)²)."""
+    attention, values = _attend(z, u, m, softmax)
+    centred = values - (attention * values).sum(-1, keepdim=True)
+    pull = attention * centred if softmax else values / (z.shape[-1] - 1)
+    by_u, by_score = torch.einsum("bnij,bnj->bni", z, attention), torch.einsum("bnij,bnj->bni", z, pull)
+    return torch.cat([by_u, (by_score[..., None] * z[..., None, :-1, -1]).flatten(2)], 2)
 
 
-def jacobian(gram: torch.Tensor, x: torch.Tensor, u: torch.Tensor, m: torch.Tensor) -> torch.Tensor:
-    """Derivatives of :func:`layer_output` by (u, M), flattened; returns (B, n, e + e·d)."""
-    by_u = torch.einsum("bnij,bnj->bni", gram, torch.einsum("bid,bnd->bni", m, x))
-    by_m = torch.einsum("bnij,bj->bni", gram, u)[..., None] * x[:, :, None]
-    return torch.cat([by_u, by_m.flatten(2)], 2)
-
-
-def identifiable_parameters(d: int, seed: int = 0) -> int:
+def identifiable_parameters(d: int, seed: int = 0, *, softmax: bool = False) -> int:
     """How many directions of (K, Q, V) change the answer: the rank of the Jacobian at random weights, on many prompts."""
     fleet = draw_fleet([4 * d * (d + 2)], d, d, 0.1, seed, role="identifiable")
     draw = stream(seed, "identifiable weights", d)
     u = torch.randn(1, d + 1, dtype=torch.float64, generator=draw)
     m = torch.randn(1, d + 1, d, dtype=torch.float64, generator=draw)
-    return int(torch.linalg.matrix_rank(jacobian(*_parts(fleet.z), u, m)[0], rtol=1e-9))
+    return int(torch.linalg.matrix_rank(jacobian(fleet.z, u, m, softmax=softmax)[0], rtol=1e-9))
 
 
-def fit(fleet: Fleet, seed: int, *, iterations: int = 200) -> Layers:
+@dataclass(frozen=True)
+class Layers:
+    """B trained layers: u (B, d+1), the last row of V, m (B, d+1, d), the first d columns of KᵀQ, and the attention."""
+
+    u: torch.Tensor
+    m: torch.Tensor
+    softmax: bool = False
+
+    def loss(self, fleet: Fleet) -> torch.Tensor:
+        """Mean squared error of each layer on its own prompts of ``fleet``; returns (B,)."""
+        error = (layer_output(fleet.z, self.u, self.m, softmax=self.softmax) - fleet.y).square() * fleet.mask
+        return error.sum(1) / fleet.mask.sum(1)
+
+
+def fit(fleet: Fleet, seed: int, *, iterations: int = 200, softmax: bool = False) -> Layers:
     """Train to convergence by Levenberg–Marquardt, each layer with its own damping, from Gaussian weights of variance 1/d.
 
     Raises ``ValueError``.
     """
     validation.whole("iterations", iterations)
-    gram, x = _parts(fleet.z)
     count, e = fleet.z.shape[0], fleet.z.shape[2]
     d = e - 1
     theta = torch.randn(count, e + e * d, dtype=torch.float64, generator=stream(seed, "start", count, d)) / math.sqrt(d)
@@ -107,29 +112,28 @@ def fit(fleet: Fleet, seed: int, *, iterations: int = 200) -> Layers:
         return theta[:, :e], theta[:, e:].reshape(count, e, d)
 
     def residual(theta: torch.Tensor) -> torch.Tensor:
-        return (layer_output(gram, x, *split(theta)) - fleet.y) * fleet.mask
+        return (layer_output(fleet.z, *split(theta), softmax=softmax) - fleet.y) * fleet.mask
 
     r = residual(theta)
     loss = r.square().sum(1, keepdim=True)
     for _ in range(iterations):
-        j = jacobian(gram, x, *split(theta)) * fleet.mask[..., None]
+        j = jacobian(fleet.z, *split(theta), softmax=softmax) * fleet.mask[..., None]
         step = torch.linalg.solve(j.mT @ j + damping[:, :, None] * eye, j.mT @ r[..., None])[..., 0]
         tried = residual(theta - step)
         new = tried.square().sum(1, keepdim=True)
         better = new < loss
         theta, r, loss = (torch.where(better, b, a) for a, b in ((theta, theta - step), (r, tried), (loss, new)))
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e8)
-    return Layers(*split(theta))
+    return Layers(*split(theta), softmax)
 
 
-def train(fleet: Fleet, seed: int, checkpoints: list[int], *, rate: float = 0.01) -> list[Layers]:
+def train(fleet: Fleet, seed: int, checkpoints: list[int], *, rate: float = 0.01, softmax: bool = False) -> list[Layers]:
     """Train K, Q and V by AdamW on full batches from Gaussian weights of variance 1/d; the layers after each of ``checkpoints``.
 
     ``rate`` is the learning rate; weight decay is AdamW's default, 0.01. Raises ``ValueError``.
     """
     for step in checkpoints:
         validation.whole("checkpoints", step)
-    gram, x = _parts(fleet.z)
     count, e = fleet.z.shape[0], fleet.z.shape[2]
     draw = stream(seed, "start of K, Q, V", count, e)
     shapes = ((count, e - 1, e), (count, e - 1, e), (count, e))
@@ -138,9 +142,9 @@ def train(fleet: Fleet, seed: int, checkpoints: list[int], *, rate: float = 0.01
     kept = []
     for step in range(1, max(checkpoints) + 1):
         optimiser.zero_grad()
-        error = layer_output(gram, x, u, k.mT @ q[..., :-1]) - fleet.y
+        error = layer_output(fleet.z, u, k.mT @ q[..., :-1], softmax=softmax) - fleet.y
         ((error.square() * fleet.mask).sum(1) / fleet.mask.sum(1)).sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         if step in checkpoints:
-            kept.append(Layers(u.detach().clone(), (k.mT @ q[..., :-1]).detach()))
+            kept.append(Layers(u.detach().clone(), (k.mT @ q[..., :-1]).detach(), softmax))
     return kept

@@ -19,27 +19,38 @@ def test_layer_output_is_linear_attention_at_the_query():
     value, mixing = torch.randn(2, d + 1, d + 1, dtype=torch.float64, generator=draw)
     full = linear_icl.linear_attention(fleet.z, value, mixing)[..., d, ell]
     u, m = value[d].expand(2, -1), mixing[:, :d].expand(2, -1, -1)
-    gram, x = fleet.z @ fleet.z.mT / ell, fleet.z[..., :d, ell]
-    assert torch.allclose(full, transformer.layer_output(gram, x, u, m), atol=1e-12)
+    assert torch.allclose(full, transformer.layer_output(fleet.z, u, m), atol=1e-12)
 
 
-def test_jacobian_is_the_derivative():
+def test_softmax_layer_is_torch_attention():
+    d = 3
+    fleet = transformer.draw_fleet([7], d, 5, 0.1, 0)
+    u, m = _weights(1, d)
+    tokens = fleet.z[0].mT
+    query = (fleet.z[0, :, :d, -1] @ m[0].T)[:, None]
+    out = torch.nn.functional.scaled_dot_product_attention(query, tokens, tokens @ u[0][:, None], scale=1.0)
+    assert torch.allclose(transformer.layer_output(fleet.z, u, m, softmax=True)[0], out[:, 0, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_jacobian_is_the_derivative(softmax):
     d = 3
     fleet = transformer.draw_fleet([4], d, 4, 0.1, 0)
-    gram, x = fleet.z @ fleet.z.mT / 4, fleet.z[..., :d, 4]
     u, m = _weights(1, d)
 
     def output(theta):
-        return transformer.layer_output(gram, x, theta[None, :d + 1], theta[d + 1:].reshape(1, d + 1, d))[0]
+        return transformer.layer_output(fleet.z, theta[None, :d + 1], theta[d + 1:].reshape(1, d + 1, d), softmax=softmax)[0]
 
     by_autograd = torch.autograd.functional.jacobian(output, torch.cat([u[0], m[0].flatten()]))
-    assert torch.allclose(transformer.jacobian(gram, x, u, m)[0], by_autograd, atol=1e-12)
+    assert torch.allclose(transformer.jacobian(fleet.z, u, m, softmax=softmax)[0], by_autograd, atol=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 3, 5])
 def test_identifiable_parameters(d):
     # u and M up to one common scale: (d+1) + d(d+1) − 1
     assert transformer.identifiable_parameters(d) == d * (d + 2)
+    # the softmax fixes the scale
+    assert transformer.identifiable_parameters(d, softmax=True) == (d + 1) ** 2
 
 
 def test_fit_reaches_a_stationary_point_and_interpolates_below_the_count():
