@@ -100,7 +100,8 @@ def test_boundary_is_the_variance_of_the_mean():
     root, se = window.boundary(unit, exact, n)
     assert abs(root / unit.mean - 1) < 0.05
     assert 0 < se < 0.01
-    assert window.advantage(unit, exact, n, (0.8 * root * n) ** 0.5)[0] > 0 > window.advantage(unit, exact, n, (1.2 * root * n) ** 0.5)[0]
+    below, above = (window.advantage(unit, exact, n, (share * root * n) ** 0.5)[0] for share in (0.8, 1.2))
+    assert below > 0 > above
     assert window.boundary(unit, exact, n, free=True) == (math.inf, 0.0)
     bare = functions.Affine(5, offset=False)
     exact, = window.windows([bare], n, window.grid(), contexts=64, generator=stream(10, "boundary"))
