@@ -6,6 +6,7 @@ Every code cell is a test that must run without an error. Then follows one test 
 """
 
 import queue
+import re
 import sys
 import time
 from collections import defaultdict
@@ -109,6 +110,10 @@ class ChapterFile(nbv.IPyNbFile):
         if self.master_seed is not None:
             with_master_seed(self.nb, self.master_seed)
         cells = [cell for cell in self.nb.cells if cell.cell_type == "code"]
+        written = len(re.findall(r"^\s*[`~:]{3,}\s*\{code-cell\}", self.path.read_text(encoding="utf8"), re.MULTILINE))
+        if written != len(cells):
+            lost = written - len(cells)
+            raise refuse(f"{self.path.name}: {lost} code cell(s) stand inside another block and would never be run")
         for number, cell in enumerate(cells):
             cell["outputs"], cell["execution_count"] = [], number + 1
             bad = FORBIDDEN_TAGS & {str(tag).lower() for tag in cell.metadata.get("tags", [])}

@@ -61,14 +61,14 @@ def path(d: int, *, widest: bool) -> Exact:
 
 
 FREE: list[tuple[str, str, str, Callable[[Exact], torch.Tensor]]] = [
-    ("C.4", "affine signal ≤ c(w⁻² + w^{d/2−1}/n + 1/n)", "upper",
+    ("C.4", "affine signal ≤ c(w⁻² + w^(d/2−1)/n + 1/n)", "upper",
      lambda e: e.affine / (e.w**-2 + e.w ** (e.d / 2 - 1) / e.n + 1 / e.n)),
     ("C.5", "affine signal ≥ c w⁻²", "lower", lambda e: e.affine * e.w**2),
     ("C.6", "affine signal ≥ c (w+1)⁻²", "lower", lambda e: e.affine * (e.w + 1) ** 2),
     ("C.8", "ReLU signal ≤ c(w⁻¹ + 1/n)", "upper", lambda e: e.relu / (1 / e.w + 1 / e.n)),
-    ("D.1 upper", "noise ≤ c(1 + w^{d/2})/n", "upper", lambda e: e.noise * e.n / (1 + e.w ** (e.d / 2))),
-    ("D.1 lower", "noise ≥ c w^{d/2}/n", "lower", lambda e: e.noise * e.n / e.w ** (e.d / 2)),
-    *[(f"G.4, G.5 {side} (p = {p})", f"g_{p}(r) {'≤' if side == 'upper' else '≥'} c n r^{{−(d+{p})/2}}", side,
+    ("D.1 upper", "noise ≤ c(1 + w^(d/2))/n", "upper", lambda e: e.noise * e.n / (1 + e.w ** (e.d / 2))),
+    ("D.1 lower", "noise ≥ c w^(d/2)/n", "lower", lambda e: e.noise * e.n / e.w ** (e.d / 2)),
+    *[(f"G.4, G.5 {side} (p = {p})", f"g_{p}(r) {'≤' if side == 'upper' else '≥'} c n r^−(d+{p})/2", side,
        lambda e, p=p: distance_sum(p, e.d, e.w) * e.w ** ((e.d + p) / 2))  # type: ignore[misc]
       for p in (0, 2) for side in ("upper", "lower")],
 ]
@@ -106,9 +106,10 @@ def explicit(d: int) -> list[Bound]:
     return [
         Bound("C.2", "signal ≤ 4L²", d, less(worst / 4, 1)),
         Bound("C.9", "ReLU signal ≥ ½ affine signal", d, greater(float((2 * relu / affine).min()), 1 - 1e-9)),
-        Bound("D.2", "noise rises with w", d, greater(float(noise.diff().min() / noise[0]), 0)),
-        Bound("G.1 lower", "cap ≥ (2ε−ε²)^{d/2}/√(2πd)", d, greater(float((cap * root / square ** (d / 2)).min()), 1)),
-        Bound("G.1 upper", "cap ≤ (2ε−ε²)^{(d−1)/2}", d, less(float((cap / square ** ((d - 1) / 2)).max()), 1)),
-        Bound("G.1 as used in G.4", "cap ≤ (2ε)^{d/2}e^{−εd/4}", d,
+        Bound("D.2", "noise rises with w (slope in log(1+w²))", d,
+              greater(float((noise.log().diff() / (1 + grid**2).log().diff()).min()), 0)),
+        Bound("G.1 lower", "cap ≥ (2ε−ε²)^(d/2)/√(2πd)", d, greater(float((cap * root / square ** (d / 2)).min()), 1)),
+        Bound("G.1 upper", "cap ≤ (2ε−ε²)^((d−1)/2)", d, less(float((cap / square ** ((d - 1) / 2)).max()), 1)),
+        Bound("G.1 as used in G.4", "cap ≤ (2ε)^(d/2) exp(−εd/4)", d,
               less(float((cap / (2 * EPSILON) ** (d / 2) * (EPSILON * d / 4).exp()).max()), 1)),
     ]

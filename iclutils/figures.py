@@ -75,3 +75,9 @@ def stretches(axes: Axes, edges: Sequence[float], names: Sequence[str]) -> None:
         axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0)
         axes.text((low + high) / 2, 1.02, name, ha="center", transform=axes.get_xaxis_transform(), fontsize=9)
     axes.set_xlim(edges[0], edges[-1])
+
+
+def family(axes: Axes, x: Sequence[float] | torch.Tensor, values: Sequence[float], samples: torch.Tensor, letter: str) -> None:
+    """One band (mean ± one standard deviation) for each value of a swept parameter; ``samples: (S, T, P)``, S ``values``."""
+    for colour, value, one in zip(ramp(len(values)), values, samples, strict=True):
+        band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)

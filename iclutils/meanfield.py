@@ -53,7 +53,7 @@ class Flow:
     ``t, A, B1, B, error: (P,)``; ``attention: (P, 3)``, the mass on the target, on the dominant
     feature and on *each* of the others; ``times[ε]`` is when the error passes ε. ``boundaries`` has
     ``"lead"`` (:math:`\\dot A = -\\dot B_1`), ``"overtake"`` (Attn_k = Attn_1) and ``"half"`` (Attn_k = 1/2),
-    each only where it is passed from below; the first two exist for the rare column alone.
+    the first two for the rare column alone. A boundary that lies behind the start has t = 0; one that is never reached is absent.
     ``solution(t)`` gives (A, B₁, B) at any time up to the last of ``t``.
     """
 
@@ -168,8 +168,9 @@ def flow(kind: str, K: int, p1: float, *, errors: Sequence[float] = (0.1, 0.01, 
     times = {e: math.exp(found[0]) for e, found in zip(targets, solved.t_events, strict=False)}
     boundaries = {}
     for name, found, at in zip(marks, solved.t_events[len(targets):], solved.y_events[len(targets):], strict=True):
-        if len(found) and marks[name](0.0, first) < 0:
-            boundaries[name] = Boundary(math.exp(found[0]), *map(float, at[0]))
+        passed = marks[name](0.0, first) >= 0  # before anything moved: the phase has no length
+        if passed or len(found):
+            boundaries[name] = Boundary(0.0, 0.0, 0.0, 0.0) if passed else Boundary(math.exp(found[0]), *map(float, at[0]))
     return Flow(kind, K, p1, t=np.exp(s), A=entries[0], B1=entries[1], B=entries[2], attention=attention,
                 error=column.error(entries), times=times, boundaries=boundaries,
                 solution=lambda t: solved.sol(np.log(np.maximum(t, start))))

@@ -15,7 +15,7 @@ def stream(seed: int, *role: str | int) -> torch.Generator:
     generators that are independent for all purposes of this book.
 
     Raises ``TypeError`` for a seed that is no whole number or a role part that is neither text nor
-    a whole number, ``ValueError`` for a negative seed or an empty role.
+    a whole number, ``ValueError`` for a negative seed, an empty role or text that starts with "#".
     """
     validation.whole("seed", seed, low=0)
     if not role:
@@ -23,6 +23,8 @@ def stream(seed: int, *role: str | int) -> torch.Generator:
     for part in role:
         if isinstance(part, bool) or not (isinstance(part, str) or hasattr(part, "__index__")):
             raise TypeError(f"role must be made of text and whole numbers; got {part!r}")
+        if isinstance(part, str) and part.startswith("#"):  # "#1" would name the stream of the number 1
+            raise ValueError(f"role must not hold text that starts with '#'; got {part!r}")
     key = "\x1f".join([str(int(seed)), *(part if isinstance(part, str) else f"#{int(part)}" for part in role)])
     state = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "big") >> 1
     return torch.Generator().manual_seed(state)

@@ -91,3 +91,16 @@ def test_bad_input_is_refused_with_name_value_and_rule(call, error, words) -> No
     with pytest.raises(error) as caught:
         call()
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_ellipsoid_and_tasks_through_its_inverse_are_the_sphere_again() -> None:
+    root = torch.diag(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    z = torch.randn(4, 6, 3, generator=stream(0, "oval"), dtype=torch.float64)
+    x = covariates.Ellipsoid(root).from_gaussian(z)
+    torch.testing.assert_close(x @ torch.linalg.inv(root), covariates.Sphere(3).from_gaussian(z))
+    function = functions.ReLU(3, 2.0)
+    seen = functions.Through(function, torch.linalg.inv(root))
+    task = seen.sample((4,), stream(0, "tasks"))
+    torch.testing.assert_close(seen.evaluate(task, x), function.evaluate(task, covariates.Sphere(3).from_gaussian(z)))
+    with pytest.raises(ValueError, match="root"):
+        functions.Through(function, torch.eye(2, dtype=torch.float64))

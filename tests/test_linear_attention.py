@@ -92,6 +92,22 @@ def test_value_weight_one_is_the_population_loss(kind):
     assert bool(((mine.mean(0) - other).abs() < width).all())
 
 
+def test_boundary_is_the_variance_of_the_mean():
+    """Where noise forces averaging, softmax pays F − c₀ + u and linear attention F less its small gain: u* = c₀ to a few %."""
+    function, n = functions.Affine(5), 100
+    unit = linear.LinearUnit.of(function)
+    exact, = window.windows([function], n, window.grid(), contexts=64, generator=stream(10, "boundary"))
+    root, se = window.boundary(unit, exact, n)
+    assert abs(root / unit.mean - 1) < 0.05
+    assert 0 < se < 0.01
+    below, above = (window.advantage(unit, exact, n, (share * root * n) ** 0.5)[0] for share in (0.8, 1.2))
+    assert below > 0 > above
+    assert window.boundary(unit, exact, n, free=True) == (math.inf, 0.0)
+    bare = functions.Affine(5, offset=False)
+    exact, = window.windows([bare], n, window.grid(), contexts=64, generator=stream(10, "boundary"))
+    assert window.boundary(linear.LinearUnit.of(bare), exact, n) == (0.0, 0.0)
+
+
 def test_best_window_is_a_stationary_point_of_the_fine_curve():
     function, sigma = functions.Affine(5), 0.5
     coarse, = window.windows([function], 50, window.grid(), contexts=200, generator=stream(6, "best"))

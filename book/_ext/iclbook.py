@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import sys
 from pathlib import Path
 
 import bookcache
@@ -16,9 +17,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils import claims
-
 ROOT = bookcache.ROOT
+sys.path.insert(0, str(ROOT))
+from iclutils import claims  # noqa: E402
+
 SIGNS = {claims.HOLDS: "✓", claims.IN_PART: "◐", claims.FAILS: "✗", claims.SUPERSEDED: "↻", claims.NOT_TESTABLE: "?"}
 INLINE = {"a", "code", "span"}
 OUTCOME_SIGNS = {"supported": "✓", "contradicted": "✗", "undecided": "?"}

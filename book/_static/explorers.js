@@ -75,17 +75,17 @@ function spectrum(name, d) {
   return {terms, rest: 1 / (3 * d) - mean * mean / 6 - sum(terms.map(term => term[1]))};
 }
 
-/** The loss of the window w at large n for L = 1 tasks: bias² and E Σγ², and the 1/n term that the limit leaves out. */
+/** The loss of the window w for L = 1 tasks: bias², the scatter of the tasks' values over the window, and E Σγ². */
 function windowParts(w, d, n, {terms, rest}) {
   const last = terms[terms.length - 1][0];
-  const r = tilted(w, d, last), double = tilted(2 * w, d, last);
+  const r = tilted(w, d, last), sharper = tilted(2 * w, d, last);
   const spread = Math.exp(logPartition(2 * w, d) - 2 * logPartition(w, d)) / n;
-  let bias = Math.max(rest, 0) * (1 + spread), omitted = 0;
+  let bias = Math.max(rest, 0), scatter = bias * spread;
   for (const [k, c] of terms) {
     bias += c * (1 - r[k]) ** 2;
-    omitted += c * spread * (1 + 2 * double[k] - 2 * r[k] - 4 * r[k] * double[k] + 3 * r[k] * r[k]);
+    scatter += c * spread * (1 + 3 * r[k] * r[k] - 2 * r[k] + 2 * (1 - 2 * r[k]) * sharper[k]);
   }
-  return {bias, spread, omitted};
+  return {bias, scatter, spread};
 }
 
 const W_GRID = Array.from({length: 161}, (_, i) => 0.1 * Math.sinh(i / 160 * Math.asinh(W_MAX / 0.1)));
@@ -93,22 +93,20 @@ const W_GRID = Array.from({length: 161}, (_, i) => 0.1 * Math.sinh(i / 160 * Mat
 /** A class in dimension d at context length n: its parts on the grid, the loss anywhere, and the best window. */
 function population(name, d, n) {
   const c = spectrum(name, d), grid = W_GRID.map(w => windowParts(w, d, n, c));
-  const at = (w, L, sigma) => {
-    const {bias, spread, omitted} = windowParts(w, d, n, c);
-    const noise = sigma * sigma * spread;
-    return {w, bias: L * L * bias, noise, loss: L * L * bias + noise, omitted: L * L * omitted, effective: 1 / spread};
+  const weigh = ({bias, scatter, spread}, L, sigma) => {
+    const parts = {bias: L * L * bias, scatter: L * L * scatter, noise: sigma * sigma * spread, effective: 1 / spread};
+    return {...parts, loss: parts.bias + parts.scatter + parts.noise};
   };
+  const at = (w, L, sigma) => ({w, ...weigh(windowParts(w, d, n, c), L, sigma)});
   const best = (L, sigma) => {
-    const losses = grid.map(p => L * L * p.bias + sigma * sigma * p.spread);
+    const losses = grid.map(p => weigh(p, L, sigma).loss);
     const low = losses.indexOf(Math.min(...losses));
     const u = w => Math.asinh(w / 0.1), back = v => 0.1 * Math.sinh(v);
     const from = u(W_GRID[Math.max(low - 1, 0)]), to = u(W_GRID[Math.min(low + 1, W_GRID.length - 1)]);
     return at(back(golden(v => at(back(v), L, sigma).loss, from, to, 40)), L, sigma);
   };
-  const curve = (L, sigma, part) => W_GRID.slice(1).map((w, i) => {
-    const p = grid[i + 1], bias = L * L * p.bias, noise = sigma * sigma * p.spread;
-    return [w, {bias, noise, loss: bias + noise, full: bias + noise + L * L * p.omitted}[part]];
-  });
+  const curve = (L, sigma, part) => grid.slice(1).map((p, i) =>  // it ends where the formula stops making sense
+    [W_GRID[i + 1], p.spread > 3 ? NaN : weigh(p, L, sigma)[part]]);
   return {at, best, curve};
 }
 
@@ -347,7 +345,7 @@ function plot(panel, {x, y, lines = [], marks = [], bands = [], dots = [], label
     const from = Math.max(X(Math.max(band.from, x.range[0])), left), to = Math.min(X(band.to), width - right);
     if (to <= from) return;
     inside.append(draw("rect", {x: from, y: top, width: to - from, height: height - top - bottom, class: `x-band x-band-${i % 2}`}));
-    if ((from + to) / 2 - named < 20) return;       // too thin to name
+    if ((from + to) / 2 - named < 16) return;       // too thin to name
     named = (from + to) / 2;
     svg.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
   });
@@ -395,36 +393,36 @@ function decades(values, most = 8) {
 
 const CLASS = {key: "family", label: "class of tasks", options: [["affine", "affine"], ["relu", "ReLU"]], start: "affine"};
 const slider = (key, label, values, start, text = plain) => ({key, label, values, start, text});
-const CONTEXT = slider("n", "context length ~n~", [16, 25, 40, 63, 100, 160, 250, 400, 630, 1000, 1600, 2500, 4000, 6300, 10000], 1000);
+const CONTEXT = slider("n", "context length ~n~", [40, 63, 100, 160, 250, 400, 630, 1000, 1600, 2500, 4000, 6300, 10000], 1000);
 const DIMENSION = slider("d", "dimension ~d~", [2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 30], 3);
 const NOISE = slider("sigma", "noise ~σ~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1, 1.6, 2], 0.4);
+
+const caveat = ({effective}) => effective >= 10 ? `It averages over ${show(effective, 2)} tokens.`
+  : `It averages over ${show(effective, 2)} tokens only: the closed form is for large ~n~, and rough here.`;
 
 const EXPLORERS = {
   window: {
     title: "the window",
     controls: [CONTEXT, NOISE, slider("L", "Lipschitz constant ~L~", [0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1, 1.4, 2, 2.8, 4, 5], 1), DIMENSION, CLASS],
     panels: [
-      {name: "Loss against the window ~w~", legend: [["loss", "exact"], ["bias² (signal)", "signal"], ["variance (noise)", "noise"], ["loss with its next term in 1/~n~", "dotted"]]},
+      {name: "Loss against the window ~w~", height: 280, legend: [["loss", "exact"], ["bias²", "signal"], ["variance: noise", "noise"], ["variance: scatter of the task's values", "dotted"]]},
       {name: "Attention on one drawn context, by angle to the query", height: 170, legend: [["weight of a token, against the largest", "softmax"], ["the window, exp(~w~^{*} cos ~θ~), same scale", "thin"]]},
     ],
     compute({family, n, sigma, L, d}) {
       const p = population(family, d, n), best = p.best(L, sigma), t = tokens(n, d), drawn = attention(t, best.w);
-      const share = best.omitted / best.loss;
-      const word = `The next term in 1/~n~, which the formula leaves out, would add ${show(100 * share, 2)}\u00a0%`
-        + (share > 0.15 ? ": too few tokens in the window, do not trust it here." : ".");
       return {p, best, t, drawn, rows: [
         ["w", "best window ~w~^{*}", best.w], ["loss", "loss at ~w~^{*}", best.loss], ["bias", "of which bias²", best.bias],
-        ["noise", "of which variance", best.noise], ["effective", "tokens averaged over, ~n~_{eff} (formula)", best.effective],
-        ["drawn", "~n~_{eff} of the drawn context", drawn.effective], ["half", "half of its weight lies within (degrees)", drawn.half * 180 / Math.PI],
-        ["omitted", "next term in 1/~n~, left out", best.omitted]],
-        summary: `Best window ~w~^{*} = ${show(best.w, 3)}: loss ${show(best.loss, 3)} = bias² ${show(best.bias, 3)} + variance ${show(best.noise, 3)}. ${word}`};
+        ["noise", "of which noise", best.noise], ["scatter", "of which scatter", best.scatter],
+        ["effective", "tokens averaged over, ~n~_{eff}", best.effective],
+        ["drawn", "~n~_{eff} of the drawn context", drawn.effective], ["half", "half of its weight within (degrees)", drawn.half * 180 / Math.PI]],
+        summary: `Best window ~w~^{*} = ${show(best.w, 3)}: loss ${show(best.loss, 3)} = bias² ${show(best.bias, 3)} + noise ${show(best.noise, 3)} + scatter ${show(best.scatter, 3)}. ${caveat(best)}`};
     },
     draw([loss, strip], {L, sigma}, {p, best, t, drawn, summary}) {
-      const curves = ["bias", "noise", "loss", "full"].map(part => p.curve(L, sigma, part));
-      const y = decades([...curves[2].map(v => v[1]), best.bias, best.noise], 6);
+      const curves = ["bias", "noise", "scatter", "loss"].map(part => p.curve(L, sigma, part));
+      const y = decades([...curves[3].map(v => v[1]), best.bias, best.noise], 6);
       plot(loss, {label: `Loss, bias squared and variance against the window. ${words(summary)}`,
         x: {label: "window parameter ~w~ (narrower →)", log: true, range: [0.1, W_MAX]}, y: {log: true, range: y},
-        lines: [{points: curves[0], kind: "signal"}, {points: curves[1], kind: "noise"}, {points: curves[2], kind: "exact"}, {points: curves[3], kind: "dotted"}],
+        lines: ["signal", "noise", "dotted", "exact"].map((kind, i) => ({points: curves[i], kind})),
         marks: [{at: best.w, text: `~w~^{*} = ${show(best.w, 3)}`}], dots: [{at: [best.w, best.loss], kind: "exact"}]});
       const top = Math.max(...drawn.weights), degrees = v => Math.acos(v) * 180 / Math.PI;
       const shown = t.map((value, i) => [degrees(value), drawn.weights[i] / top]).filter(v => v[1] > 2e-3 || t.length <= 1000);
@@ -450,7 +448,7 @@ const EXPLORERS = {
       return {p, here, there, moved, worse, rows: [
         ["pretrained", "window of pretraining ~w~^{*}(~L~)", here.w], ["matched", "best window for the test ~w~^{*}(~L~′)", there.w],
         ["moved", "test loss at ~w~^{*}(~L~)", moved.loss], ["best", "test loss at ~w~^{*}(~L~′)", there.loss], ["worse", "ratio of the two", worse]],
-        summary: `Pretrained at ~L~, tested at ${show(ratio, 3)} ~L~: the loss is ${show(worse, 3)} times that of a unit pretrained on the test's own class.`};
+        summary: `Pretrained at ~L~, tested at ${show(ratio, 3)} ~L~: the loss is ${show(worse, 3)} times that of a unit pretrained on the test's own class. ${there.effective < 10 || here.effective < 10 ? "A window with fewer than ten tokens: the closed form is for large ~n~, and rough here." : ""}`};
     },
     draw([curve, loss], {ratio, family, n, sigma, d}, {p, here, there, moved, worse, summary}) {
       const points = logspace(0.1, 10, 49).map(r => [r, p.at(here.w, r, sigma).loss / p.best(r, sigma).loss]);
