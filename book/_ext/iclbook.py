@@ -427,6 +427,18 @@ def write_ledger(app, exception):
     bookcache.write_atomically(folder / "ledger.csv", text.getvalue())
 
 
+def name_toggles(app, exception):
+    """The theme's arrow that opens a chapter's sections in the sidebar has no name that a screen reader could say."""
+    if exception or app.builder.format != "html":
+        return
+    nameless = '<summary><span class="toctree-toggle"'
+    for page in Path(app.outdir).rglob("*.html"):
+        text = page.read_text(encoding="utf8")
+        if nameless in text:
+            named = nameless.replace("<summary>", '<summary aria-label="Show or hide the sections">')
+            bookcache.write_atomically(page, text.replace(nameless, named))
+
+
 def setup(app):
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
@@ -441,4 +453,5 @@ def setup(app):
     app.connect("env-updated", executed_notebooks)
     app.connect("doctree-resolved", fill)
     app.connect("build-finished", write_ledger)
+    app.connect("build-finished", name_toggles)
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}
