@@ -94,7 +94,8 @@ def descent_numbers(alpha, kappa, rho, lam, tau):
 @functools.cache
 def phases_numbers(K, p1):
     rare, top = meanfield.flow("rare", K, p1, errors=(0.1, 0.01)), meanfield.flow("dominant", K, p1, errors=(0.01,))
-    marks, log = rare.boundaries, math.log(K)
+    # a boundary that lies behind the start has t = 0 in the package and reads "none" (no such phase) on the page
+    marks, log = {name: mark for name, mark in rare.boundaries.items() if mark.t > 0}, math.log(K)
     numbers = {name: marks[name].t if name in marks else math.nan for name in ("lead", "overtake", "half")}
     numbers |= {"rare1": rare.times[0.1], "rare2": rare.times[0.01], "top2": top.times[0.01], "Ahalf": marks["half"].A / log}
     numbers["B1lead"] = marks["lead"].B1 / log if "lead" in marks else math.nan
