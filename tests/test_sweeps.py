@@ -1,8 +1,11 @@
 """Sweeps resume, write atomically and record their provenance; the registered ones are well formed."""
 
 import json
+import os
+import time
 from pathlib import Path
 
+import distributed
 import pytest
 
 from iclutils import sweeps
@@ -50,12 +53,24 @@ def test_table_lays_rows_out_by_axes():
         sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
 
 
-def test_dask_workers_give_the_same(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    sweep = sweeps.Sweep(_square, [{"x": x, "log": str(tmp_path / "log")} for x in range(2)])
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        sweeps.run("squares", sweep, dask=cluster.scheduler_address, unfinished=tmp_path / "parts", target=tmp_path)
-    assert [job["y"] for job in sweeps.recorded("squares", tmp_path)["jobs"]] == [0, 1]
+def _meet(*, x: int, folder: str) -> dict[str, float]:
+    """Two such jobs wait for each other, so they end only if two workers run them at the same time."""
+    Path(folder, str(x)).touch()
+    deadline = time.monotonic() + 60
+    while not Path(folder, str(1 - x)).exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the other job did not start")
+        time.sleep(0.01)
+    return {"pid": os.getpid()}
+
+
+def test_two_dask_workers_share_the_jobs(tmp_path):
+    sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        sweeps.run("meet", sweep, dask=cluster.scheduler_address, unfinished=tmp_path / "parts", target=tmp_path)
+    rows = sweeps.recorded("meet", tmp_path)["jobs"]
+    assert [row["x"] for row in rows] == [0, 1]
+    assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
 
 
 @pytest.mark.parametrize("name", sorted(sweeps.SWEEPS))
