@@ -32,6 +32,42 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
     assert {"command", "cpu_s", "machine", "versions", "python", "date"} <= set(data)
 
 
+def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
+    log, parts = str(tmp_path / "log"), tmp_path / "parts"
+
+    def extend(top, **options):
+        sweep = sweeps.Sweep(_square, [{"x": x, "log": log} for x in range(10, top)])
+        sweeps.run("squares", sweep, unfinished=parts, target=tmp_path, **options)
+        return sweeps.recorded("squares", tmp_path)
+
+    monkeypatch.setattr(sweeps, "_machine", lambda: "an old machine")
+    old = extend(12)
+    assert not any("recorded" in row for row in old["jobs"])
+    assert [p for p in parts.rglob("*") if p.is_file()] == []
+    monkeypatch.setattr(sweeps, "_machine", lambda: "a new machine")
+    new = extend(15)
+    assert Path(log).read_text().split() == ["10", "11", "12", "13", "14"]
+    assert [row["y"] for row in new["jobs"]] == [100, 121, 144, 169, 196]
+    assert new["machine"] == "a new machine"
+    assert [row.get("recorded") for row in new["jobs"]] == [{"machine": "an old machine"}] * 2 + [None] * 3
+    assert [{**row, "recorded": 0} for row in new["jobs"][:2]] == [{**row, "recorded": 0} for row in old["jobs"]]
+    assert extend(15) == new
+    assert extend(13)["machine"] == "an old machine"  # where most rows were made
+    again = extend(13, fresh=True)
+    assert Path(log).read_text().split()[5:] == ["10", "11", "12"]
+    assert again["machine"] == "a new machine"
+    assert not any("recorded" in row for row in again["jobs"])
+
+
+def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
+    sweep = sweeps.Sweep(_square, [{"x": 11, "log": str(tmp_path / "log")}])
+    path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "jobs": data["jobs"] * 2}))
+    with pytest.raises(ValueError, match="two rows for the settings"):
+        sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+
+
 def test_atomic_write_leaves_no_parts(tmp_path):
     sweeps.write_atomically(tmp_path / "a.json", "1")
     sweeps.write_atomically(tmp_path / "a.json", "2")
