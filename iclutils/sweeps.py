@@ -6,7 +6,8 @@
 A job is a mapping of settings, ``function(**job) -> {name: number}``. A finished job's result is written at once and
 atomically under ``.sweeps_cache``; when all are there, they move, with their provenance, to ``book/recorded/<name>.json``.
 To extend a recorded sweep, add jobs to its list and run it: what is in the record is kept, with the provenance it had
-(``--fresh`` runs everything again). Chapters read the file with :func:`recorded` and recompute a slice of it live.
+(``--fresh`` runs everything again). Chapters read the file with :func:`recorded` and compute a slice of it again
+(:func:`drift`).
 """
 
 import argparse
@@ -194,6 +195,19 @@ def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequen
         raise ValueError(f"rows with {fixed} must hold every combination of {list(axes)} once; "
                          f"got {len(chosen)} rows for {len(grid)} combinations")
     return torch.tensor([cells[point] for point in grid], dtype=torch.float64).reshape(*map(len, levels), len(fields))
+
+
+def drift(name: str, rows: Sequence[Job]) -> float:
+    """Compute these ``rows`` of a recorded sweep again: the largest relative change of any of their numbers.
+
+    Raises ``KeyError`` for an unknown sweep and ``ValueError`` for no rows.
+    """
+    sweep = SWEEPS[validation.one_of("name", name, SWEEPS)]
+    settings = set().union(*sweep.jobs)
+    if not rows:
+        raise ValueError("rows must hold at least one row of the record; got none")
+    return max(abs(now / row[key] - 1) for row in rows
+               for key, now in sweep.function(**{k: v for k, v in row.items() if k in settings}).items())
 
 
 def main() -> None:

@@ -89,6 +89,18 @@ def test_table_lays_rows_out_by_axes():
         sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
 
 
+def test_drift_is_the_largest_change(tmp_path, monkeypatch):
+    log = str(tmp_path / "log")
+    monkeypatch.setitem(sweeps.SWEEPS, "squares", sweeps.Sweep(_square, [{"x": x, "log": log} for x in (1, 2)]))
+    rows = [{"x": 1, "log": log, "y": 1.0, "cpu_s": 0.1}, {"x": 2, "log": log, "y": 5.0, "cpu_s": 0.1}]
+    assert sweeps.drift("squares", rows[:1]) == 0
+    assert sweeps.drift("squares", rows) == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="no"):
+        sweeps.drift("squares", [])
+    with pytest.raises(KeyError, match="name must be one of"):
+        sweeps.drift("circles", rows)
+
+
 def _meet(*, x: int, folder: str) -> dict[str, float]:
     """Two such jobs wait for each other, so they end only if two workers run them at the same time."""
     Path(folder, str(x)).touch()
