@@ -66,7 +66,7 @@ def _task_diversity(seed: int = 0) -> list[Job]:
 def _context_length(seed: int = 0) -> list[Job]:
     panels = ((0.5, 0.5), (0.5, 0.1), (20, 0.5))
     return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": tau, "rho": rho, "ridge": 1e-5, "trial": trial, "seed": seed}
-            for trial in range(6) for tau, rho in panels for kappa in (0.1, 0.2, 0.5, 1, 2)
+            for tau, rho in panels for trial in range(6) for kappa in (0.1, 0.2, 0.5, 1, 2)
             for alpha in (0.2, 1, 2.5, 5, 10, 40, 160)]
 
 
