@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedFormatter
+from matplotlib.ticker import FixedFormatter, FuncFormatter
 
 COLUMNS = ("panel", "title", "x_axis", "y_axis", "series", "kind", "x", "x_name", "x_low", "x_high", "y", "y_low", "y_high",
            "value", "colour")
@@ -138,10 +138,10 @@ def flat(parts: Any) -> Iterator[Any]:
 def tick_names(axes: Axes) -> dict[float, str]:
     """Words that stand at the ticks of the x axis instead of numbers."""
     form = axes.xaxis.get_major_formatter()
-    if not isinstance(form, FixedFormatter):
+    if not isinstance(form, FixedFormatter | FuncFormatter):
         return {}
-    words = {round(float(at), 6): " ".join(str(word).split()) for at, word in zip(axes.get_xticks(), form.seq, strict=False)}
-    return {at: word for at, word in words.items() if not re.fullmatch(r"[-−+.\d]+", word)}
+    words = {round(float(at), 6): " ".join(form(at, i).split()) for i, at in enumerate(axes.get_xticks())}
+    return {at: word for at, word in words.items() if not re.fullmatch(r"[-−+.\d]*", word)}
 
 
 def curve(axes: Axes, line: Any) -> tuple[str, str, str, list[Point]]:
