@@ -57,11 +57,12 @@ def rows(figure: Figure) -> Iterator[Point]:
     shown = panels(figure)
     named = [(panel, colour, name) for panel, axes in enumerate(shown) for name, _, colour, _ in drawn(axes) if name]
     for panel, axes in enumerate(shown):
-        head = {"panel": panel + 1, "title": axes.get_title(), "x_axis": axis_label(axes, "x"), "y_axis": axis_label(axes, "y")}
+        head: Point = {"panel": panel + 1, "title": axes.get_title()}
+        head |= {"x_axis": axis_label(axes, "x"), "y_axis": axis_label(axes, "y")}
         for own, kind, colour, points in drawn(axes):
             series = own or (namesake(colour, panel, named) if colour else "")
             for point in points:
-                yield head | {"series": series, "kind": kind, "colour": colour} | point
+                yield head | {"series": series.removeprefix("_"), "kind": kind, "colour": colour} | point
 
 
 def panels(figure: Figure) -> list[Axes]:
@@ -70,11 +71,12 @@ def panels(figure: Figure) -> list[Axes]:
 
 
 def namesake(colour: str, panel: int, named: Sequence[tuple[int, str, str]]) -> str:
-    """The label of the one labelled series of this colour, in the panel or else in the figure."""
+    """The label of the one labelled series of this colour, in the panel or else in the figure; legends come first."""
     same = [(where, name) for where, c, name in named if c == colour]
-    for names in ({name for where, name in same if where == panel}, {name for _, name in same}):
-        if len(names) == 1:
-            return names.pop()
+    for some in ([(where, name) for where, name in same if name[0] != "_"], same):
+        for names in ({name for where, name in some if where == panel}, {name for _, name in some}):
+            if len(names) == 1:
+                return names.pop()
     return ""
 
 
@@ -98,7 +100,7 @@ def axis_label(axes: Axes, which: str) -> str:
 def label(artist: Any) -> str:
     """The name that an artist was given; a leading ``_`` only keeps it out of the legend."""
     text = str(artist.get_label() or "")
-    return "" if re.fullmatch(r"_(child|container|line|collection|image)\d+|_nolegend_", text) else text.removeprefix("_")
+    return "" if re.fullmatch(r"_(child|container|line|collection|image)\d+|_nolegend_|_", text) else text
 
 
 def drawn(axes: Axes) -> Iterator[tuple[str, str, str, list[Point]]]:
@@ -140,7 +142,7 @@ def tick_names(axes: Axes) -> dict[float, str]:
     form = axes.xaxis.get_major_formatter()
     if not isinstance(form, FixedFormatter | FuncFormatter):
         return {}
-    words = {round(float(at), 6): " ".join(form(at, i).split()) for i, at in enumerate(axes.get_xticks())}
+    words = {round(float(at), 6): " ".join(str(form(at, i)).split()) for i, at in enumerate(axes.get_xticks())}
     return {at: word for at, word in words.items() if not re.fullmatch(r"[-−+.\d]*", word)}
 
 
@@ -222,8 +224,13 @@ def span(axes: Axes, patch: Rectangle) -> tuple[str, str, str, list[Point]]:
 
 
 def bar_label(mappable: Any) -> str:
-    bar = getattr(mappable, "colorbar", None)
-    return (bar.ax.get_ylabel() or bar.ax.get_xlabel()) if bar is not None else ""
+    """What the colour bar of a map says: its own, or that of a map with the same colours and limits."""
+    bars = [axes._colorbar for axes in mappable.get_figure().axes if axes.get_label() == "<colorbar>"]
+    for bar in bars:
+        like = bar.mappable
+        if like is mappable or (like.get_cmap() == mappable.get_cmap() and like.get_clim() == mappable.get_clim()):
+            return bar.ax.get_ylabel() or bar.ax.get_xlabel()
+    return ""
 
 
 def image_cells(image: AxesImage) -> list[Point]:

@@ -1,6 +1,7 @@
 """One visual language: the style, the colours of recurring quantities, and the few figure shapes that recur."""
 
 import io
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -53,12 +54,19 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     """A figure as SVG, and what goes with it: ``csv``, the table of what it shows, and ``lettering``, how it reads.
 
     The same figure gives the same bytes. Words are outlines, so that it looks the same on every machine; a reader who
-    cannot see it has the alternative text and the table.
+    cannot see it has the alternative text and the table. Maps and clouds of points are pictures inside it.
     """
     with_it = {"csv": figure_data.csv_text(figure), "lettering": legibility.lettering(figure)}
+    for dense in figure.findobj(legibility.dense):
+        dense.set_rasterized(True)
     text = io.StringIO()
-    figure.savefig(text, format="svg", metadata={"Date": None})
-    return text.getvalue(), with_it
+    figure.savefig(text, format="svg", metadata={"Date": None}, dpi=220)
+    return re.sub(r' (?:d|x|y)="[^"]+"', to_hundredths, text.getvalue()), with_it
+
+
+def to_hundredths(attribute: re.Match[str]) -> str:
+    """Coordinates to a hundredth of a point: a third of the file is digits that no screen shows."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", attribute[0])
 
 
 def show_as_svg() -> None:
@@ -111,13 +119,13 @@ def band(axes: Axes, x: Sequence[float] | torch.Tensor, samples: torch.Tensor, *
         half = samples.std(0) * (1.0 if spread == "sd" else 4.0 / samples.shape[0] ** 0.5)
         low, high = centre - half, centre + half
     drawn, = axes.plot(x, centre, label=label, color=colour)
-    axes.fill_between(x, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0)
+    axes.fill_between(x, low, high, color=drawn.get_color(), alpha=0.2, linewidth=0, label=f"_{label}" if label else None)
 
 
 def stretches(axes: Axes, edges: Sequence[float], names: Sequence[str]) -> None:
     """Shade the stretches of the x axis between ``edges`` (P + 1, rising) and name each (``names``, P) above the frame."""
     for name, low, high, shade in zip(names, edges, edges[1:], ramp(len(names)), strict=False):
-        axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0)
+        axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0, label=f"_{name}")
         axes.text((low + high) / 2, 1.02, name, ha="center", transform=axes.get_xaxis_transform(), fontsize=9)
     axes.set_xlim(edges[0], edges[-1])
 
@@ -126,3 +134,16 @@ def family(axes: Axes, x: Sequence[float] | torch.Tensor, values: Sequence[float
     """One band (mean ± one standard deviation) for each value of a swept parameter; ``samples: (S, T, P)``, S ``values``."""
     for colour, value, one in zip(ramp(len(values)), values, samples, strict=True):
         band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)
+
+
+def key(figure: Figure, place: Axes | None = None, *, columns: int = 3, title: str | None = None) -> None:
+    """One legend for all panels, each label once: above them, or instead of the empty panel ``place``."""
+    found = [pair for axes in figure.axes for pair in zip(*axes.get_legend_handles_labels(), strict=True)]
+    handles = {label: handle for handle, label in reversed(found)}
+    labels = list(dict.fromkeys(label for _, label in found))
+    shown = [handles[label] for label in labels]
+    if place is None:
+        figure.legend(shown, labels, loc="outside upper center", ncols=columns, title=title)
+    else:
+        place.axis("off")
+        place.legend(shown, labels, loc="center", ncols=1, title=title)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -12,6 +13,11 @@ from iclutils.figure_data import floats, label, panels
 
 PHONE = 350.0  # CSS pixels: the width of a figure on a phone 390 pixels wide
 SMALLEST = 7.5  # CSS pixels: the smallest lettering at that width
+
+
+def dense(artist: object) -> bool:
+    """A map or a cloud of points, which as outlines would weigh megabytes."""
+    return isinstance(artist, QuadMesh) or (isinstance(artist, PathCollection) and len(floats(artist.get_offsets())) > 1000)
 
 
 def words(figure: Figure) -> list[Text]:
@@ -66,5 +72,5 @@ def covered(axes: Axes) -> list[str]:
         at = at[np.isfinite(at).all(1)]
         inside = (at[:, 0] > box.x0 + 1) & (at[:, 0] < box.x1 - 1) & (at[:, 1] > box.y0 + 1) & (at[:, 1] < box.y1 - 1)
         if inside.any():
-            found.append(label(line) or "a line")
+            found.append(label(line).removeprefix("_") or "a line")
     return found

@@ -84,9 +84,9 @@ def test_maps_give_a_value_for_each_cell(origin):
     figure, (left, right) = figures.panels(1, 2)
     values = np.arange(6.0).reshape(2, 3)
     extent = (0.5, 3.5, 2.5, 0.5) if origin == "upper" else (0.5, 3.5, 0.5, 2.5)
-    image = left.imshow(values, extent=extent, origin=origin)
+    image = left.imshow(values, extent=extent, origin=origin, cmap="Reds")
     figure.colorbar(image, ax=left, label="attention")
-    right.pcolormesh([1.0, 2.0, 3.0], [10.0, 20.0], values, shading="gouraud")
+    right.pcolormesh([1.0, 2.0, 3.0], [10.0, 20.0], values, shading="gouraud", cmap="Blues")
     cells = series(figure, "attention", "map")
     assert {(float(r["x"]), float(r["y"])): float(r["value"]) for r in cells} == {
         (x, y): values[y - 1, x - 1] for x in (1, 2, 3) for y in (1, 2)}
