@@ -2,7 +2,7 @@
 
 A module is one concept of the theory. Five floors, imports only downwards:
 
-    book      claims, figures
+    book      claims, figures, figure_data, legibility
     learning  pretraining, stagewise, sweeps
     models    attention, linear_icl, transformer
     data      covariates, features, functions, links, prompts, subspace
