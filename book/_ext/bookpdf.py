@@ -11,6 +11,7 @@ import functools
 import html
 import http.server
 import json
+import logging
 import re
 import shutil
 import sys
@@ -38,8 +39,8 @@ def folder(root: Path = ROOT) -> Path:
 
 def current(site_key: str, root: Path = ROOT) -> bool:
     """Whether ``_build/pdf`` holds a whole print of the site with this key."""
-    stamp = folder(root) / "site_key"
-    return stamp.exists() and stamp.read_text(encoding="utf8") == site_key
+    note = folder(root) / "site_key"
+    return note.exists() and note.read_text(encoding="utf8") == site_key
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -84,7 +85,7 @@ def contents(fragments: list[dict[str, Any]]) -> str:
     """The title page with the table of contents, its page numbers still open."""
     first = fragments[0]
     lines = [f'<li class="level{level}"><a href="#{anchor}"><span>{html.escape(text)}</span>'
-             f'<span class="leader"></span><span class="number"></span></a></li>'
+             f'<span class="leader"></span><span class="number">000</span></a></li>'
              for fragment in fragments for level, anchor, text in fragment["headings"] if level <= 2]
     return (f'<section class="title-page"><p class="book-title">{html.escape(first["title"])}</p>'
             f'<p class="book-stamp">{html.escape(first["stamp"])}</p><p class="book-stamp">What the site folds away is unfolded '
@@ -112,20 +113,20 @@ def finish(pdf: Path, headings: list[tuple[int, str, str]], title: str) -> dict[
     from pypdf import PdfWriter
     from pypdf.generic import Fit
 
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # it warns of a number in Chromium's trailer
     writer = PdfWriter(clone_from=pdf)
     named = {str(name).removeprefix("/"): place for name, place in writer.named_destinations.items()}
     missing = [text for _, anchor, text in headings if anchor not in named]
     if missing:
         raise RuntimeError(f"{pdf.name} has no page for {missing}")
-    page_of = {page.indirect_reference.idnum: number for number, page in enumerate(writer.pages)}  # type: ignore[union-attr]
     numbers, parents = {}, {0: None}
     for level, anchor, text in headings:
         place = named[anchor]
-        number = page_of[place["/Page"].idnum]
+        number = writer.get_destination_page_number(place) or 0
         above = parents[max(depth for depth in parents if depth < level)]
         parents = {depth: mark for depth, mark in parents.items() if depth < level}
         fit = Fit.xyz(left=0, top=float(place["/Top"]))
-        parents[level] = writer.add_outline_item(text, number, parent=above, fit=fit, is_open=level < 1)  # type: ignore[assignment]
+        parents[level] = writer.add_outline_item(title=text, page_number=number, parent=above, fit=fit, is_open=False)  # type: ignore[assignment]
         numbers[anchor] = number + 1
     writer.page_mode = "/UseOutlines"
     writer.add_metadata({"/Title": title, "/Creator": "make pdf"})
@@ -141,7 +142,10 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
     if chromium is None:
         raise SystemExit("make pdf prints with Chromium, which is not here: install the package chromium.")
     site, out = root / "_build" / "html", folder(root)
-    key = (root / "_build" / "site_key").read_text(encoding="utf8")
+    try:
+        key = json.loads((root / "_build" / "site.json").read_text(encoding="utf8"))["key"]
+    except (OSError, ValueError):
+        raise SystemExit("There is no whole site in _build/html to print: run make book.") from None
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     names, fragments, cut = pages(root), [], {}
@@ -166,12 +170,15 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
         page.route(f"{address}whole.html", lambda route: route.fulfill(body=whole(fragments), content_type="text/html"))
         page.goto(f"{address}whole.html")
         page.evaluate("document.fonts.ready")
-        page.pdf(path=book, **paper(title))
-        numbers = finish(book, headings, title)
-        page.evaluate(NUMBER, numbers)  # again, now that the contents can name pages
-        page.pdf(path=book, **paper(title))
-        if finish(book, headings, title) != numbers:
-            raise RuntimeError("the page numbers in the contents moved the pages")
+        numbers: dict[str, int] = {}
+        for _ in range(3):  # once to learn the pages, once with their numbers in the contents, once more if these moved any
+            page.pdf(path=book, **paper(title))
+            before, numbers = numbers, finish(book, headings, title)
+            if numbers == before:
+                break
+            page.evaluate(NUMBER, numbers)
+        else:
+            raise RuntimeError("the page numbers in the contents move the pages")
         browser.close()
     report = {"pages": names, "cut": cut, "headings": headings, "numbers": numbers}
     (out / "report.json").write_text(json.dumps(report, indent=1), encoding="utf8")

@@ -1,5 +1,6 @@
 """What the executed chapters found, and the ledger's rows that they answer."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -31,6 +32,10 @@ class Found:
                 self.runs[name] = bookorigin.Run(state, run.seconds, used.get("seed"), run.origin)
         seeds = ROOT / bookcache.SEEDS_FILE
         self.seeds = json.loads(seeds.read_text(encoding="utf8")) if seeds.exists() else {}
+
+    def digest(self):
+        state = json.dumps([self.chapters, self.runs, self.seeds], sort_keys=True)
+        return hashlib.sha256(state.encode()).hexdigest()
 
     def record(self, chapter, claim):
         return self.chapters.get(chapter, {}).get(claim)
