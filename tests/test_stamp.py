@@ -182,53 +182,51 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    site = Site(tmp_path_factory.mktemp("site"))
+    """Four builds on one folder, each after one change: {what: (the pages, the files to take home)}."""
+    site, seen = Site(tmp_path_factory.mktemp("site")), {}
+    note, pdf = site.root / "_build" / "site.json", site.root / "_build" / "pdf"
+
+    def build(name):
+        site.build()
+        seen[name] = site.pages(), {path.name for path in (site.root / "_build/html/book/downloads").iterdir()}
+
     site.ran(outcome=None)
-    site.build()
-    return site
-
-
-def test_a_build_after_the_comparison_renews_every_stamp_and_one_after_an_edited_reference_too(site):
-    assert all("not compared with" in text for text in site.pages().values())
-    site.ran()
-    site.build()  # nothing but the origin of a run has changed
-    for name, text in site.pages().items():
-        assert "run and compared with" in text, name
-        assert "not compared" not in text.split("run-stamp")[1], name
-        assert "abc1234567 (clean)" in text
+    build("only run")
+    site.ran()  # nothing but the origin of the run is new
+    bookcache.write_atomically(pdf / f"{SOUND}.pdf", "a print that was broken off, or is of another site")
+    build("compared")
+    bookcache.write_atomically(pdf / "site_key", json.loads(note.read_text(encoding="utf8"))["key"])
+    build("printed")
     with site.reference.open("a") as file:
         file.write("# edited\n")
-    site.build()
-    assert all("changed after" in text for text in site.pages().values())
-
-
-def test_a_build_that_was_broken_off_does_not_pass_for_whole(site):
-    site.ran()
-    site.build()
-    note = site.root / "_build" / "site.json"
-    note.unlink()  # as a build that was killed leaves it
-    page = site.root / "_build" / "html" / "book" / "notes.html"
-    page.write_text("half a page")
-    site.build()
-    assert "run-stamp" in page.read_text(encoding="utf8")
+    note.unlink()  # as a build leaves it that is killed while it writes
+    (site.root / "_build/html/book/notes.html").write_text("half a page")
+    build("edited")
     assert json.loads(note.read_text(encoding="utf8"))["key"]
+    return seen
+
+
+@pytest.mark.parametrize(("build", "words"), [("only run", "not compared with"), ("compared", "run and compared with"),
+                                              ("printed", "run and compared with"), ("edited", "changed after")])
+def test_no_build_leaves_an_old_stamp_on_any_page(site, build, words):
+    for name, text in site[build][0].items():
+        stamp = text.split("run-stamp")[1].split("</p>")[0]
+        assert words in stamp, f"{name} after the build '{build}': {stamp}"
+        assert "abc1234567 (clean), environment 1a2b3c4d, master seed 0, 45 s on one core, 2026-11-21" in stamp
 
 
 def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
-    site.ran()
-    site.build()
-    assert "make pdf" in site.page("book/downloads")
-    folder = site.root / "_build" / "pdf"
-    bookcache.write_atomically(folder / f"{SOUND}.pdf", "as if printed")
-    site.build()
-    offered = site.root / "_build" / "html" / "book" / "downloads" / f"{SOUND}.pdf"
-    assert not offered.exists()
-    note = json.loads((site.root / "_build" / "site.json").read_text(encoding="utf8"))
-    bookcache.write_atomically(folder / "site_key", note["key"])
-    site.build()
-    assert offered.exists()
-    assert f'href="../downloads/{SOUND}.pdf"' in site.page(f"book/chapters/{SOUND}")
-    (site.root / "book" / "notes.md").write_text("# Notes\n\nOther words.\n")
-    site.build()
-    assert not offered.exists()
-    assert f"{SOUND}.pdf" not in site.page(f"book/chapters/{SOUND}") + site.page("book/downloads")
+    """An incomplete print is not offered, nor one of a site whose stamp was another; no link leads to one."""
+    for build, (pages, files) in site.items():
+        linked = [name for name, text in pages.items() if f"{SOUND}.pdf" in text]
+        assert bool(linked) == (f"{SOUND}.pdf" in files) == (build == "printed"), build
+        assert "make pdf" in pages["book/downloads"]
+    assert f'href="../downloads/{SOUND}.pdf"' in site["printed"][0][f"book/chapters/{SOUND}"]
+
+
+def test_each_file_is_offered_with_its_size(site):
+    pages, files = site["compared"]
+    assert {f"{SOUND}.ipynb", f"{SOUND}.md", "CITATION.cff"} <= files
+    size = len((MINI / "chapters" / f"{SOUND}.md").read_bytes())
+    assert f"Markdown source</a> ({max(1, round(size / 1000))} kB)" in pages["book/downloads"]
+    assert "ledger.csv" in pages["book/downloads"]

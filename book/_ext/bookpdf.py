@@ -28,7 +28,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
          "--disable-component-update", "--disable-sync"]
 MARGIN = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 WIDTH = 658  # CSS pixels between the margins of A4
-NUMBER = "numbers => document.querySelectorAll('.contents a').forEach(e => e.lastChild.textContent = numbers[e.hash.slice(1)])"
+NUMBER = """numbers => document.querySelectorAll('.contents a')
+                         .forEach(e => e.lastChild.textContent = numbers[e.hash.slice(1)] ?? '000')"""
 FOOTER = ('<div style="font-size: 7.5px; font-family: sans-serif; color: #444; width: 100%; margin: 0 18mm; display: flex; '
           'justify-content: space-between"><span>{title}</span><span class="pageNumber"></span></div>')
 
@@ -85,7 +86,7 @@ def contents(fragments: list[dict[str, Any]]) -> str:
     """The title page with the table of contents, its page numbers still open."""
     first = fragments[0]
     lines = [f'<li class="level{level}"><a href="#{anchor}"><span>{html.escape(text)}</span>'
-             f'<span class="leader"></span><span class="number">000</span></a></li>'
+             f'<span class="leader"></span><span class="number"></span></a></li>'
              for fragment in fragments for level, anchor, text in fragment["headings"] if level <= 2]
     return (f'<section class="title-page"><p class="book-title">{html.escape(first["title"])}</p>'
             f'<p class="book-stamp">{html.escape(first["stamp"])}</p><p class="book-stamp">What the site folds away is unfolded '
@@ -152,6 +153,7 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
     with served(site) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         context = browser.new_context(viewport={"width": WIDTH, "height": 1000}, color_scheme="light", reduced_motion="reduce")
+        context.set_default_timeout(300_000)  # a busy machine is no failure
         page = context.new_page()
         page.emulate_media(media="print")
         script = (HERE / "print.js").read_text(encoding="utf8")
@@ -168,15 +170,15 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
         book, title = out / f"{BOOK}.pdf", fragments[0]["title"]
         headings = [heading for fragment in fragments for heading in fragment["headings"]]
         page.route(f"{address}whole.html", lambda route: route.fulfill(body=whole(fragments), content_type="text/html"))
-        page.goto(f"{address}whole.html")
-        page.evaluate("document.fonts.ready")
         numbers: dict[str, int] = {}
         for _ in range(3):  # once to learn the pages, once with their numbers in the contents, once more if these moved any
+            page.goto(f"{address}whole.html")  # anew: a second print of an opened page may break it elsewhere
+            page.evaluate(NUMBER, numbers)
+            page.evaluate("document.fonts.ready")
             page.pdf(path=book, **paper(title))
             before, numbers = numbers, finish(book, headings, title)
             if numbers == before:
                 break
-            page.evaluate(NUMBER, numbers)
         else:
             raise RuntimeError("the page numbers in the contents move the pages")
         browser.close()
