@@ -166,7 +166,7 @@ class DownloadsFilling:
     def downloads_data(self, node):
         items = [tag("li", *self.file(f"book/{name}", name), f": the ledger, {what}.") for name, what in LEDGER.items()]
         for path in recorded():
-            items.append(tag("li", *self.file(f"{FOLDER}/{path.name}", path.name), f": {provenance(path)}"))
+            items.append(tag("li", *self.file(f"{FOLDER}/{path.name}", path.name), ": ", *provenance(path)))
         items.append(tag("li", *self.file(f"{FOLDER}/CITATION.cff", "CITATION.cff"), ": how to cite the book."))
         return [tag("ul", *(item for item in items if item.children), classes=["downloads"])]
 
@@ -176,18 +176,18 @@ def spaced(parts):
 
 
 def provenance(path):
-    """Where a recorded result comes from, in a line."""
+    """Where a recorded result comes from, in a line: words and nodes."""
     if path == ROOT / bookcache.SEEDS_FILE:
-        return "the verdicts under other master seeds (make seeds)."
+        return ["the verdicts under other master seeds, from ", tag("code", "make seeds"), "."]
     held = json.loads(path.read_text(encoding="utf8"))
     if not isinstance(held, dict):
-        return "recorded."
+        return ["recorded."]
     jobs, seconds = held.get("jobs"), held.get("cpu_s")
     said = [f"{len(jobs)} jobs" if isinstance(jobs, list) else "", f"{seconds:.0f} s of processor time" if seconds else "",
             str(held.get("machine", "")), f"Python {held['python']}" if "python" in held else "",
-            ", ".join(f"{name} {version}" for name, version in held.get("versions", {}).items()), str(held.get("date", "")),
-            f"made by {held['command']}" if "command" in held else ""]
-    return "; ".join(word for word in said if word) + "."
+            ", ".join(f"{name} {version}" for name, version in held.get("versions", {}).items()), str(held.get("date", ""))]
+    made = ["; made by ", tag("code", held["command"])] if "command" in held else []
+    return ["; ".join(word for word in said if word), *made, "."]
 
 
 # ------------------------------------------------------------------ notebooks and the ledger

@@ -87,7 +87,9 @@ class Filler(ScorecardFilling, DownloadsFilling):
         run = self.found.runs.get(node["chapter"], bookorigin.Run())
         commit, environment, _, _, *date = bookorigin.details([run])
         python = f" (Python {run.origin['python']})" if "python" in run.origin else ""
-        return [run.state, f"; {', '.join([commit, environment + python, *date])}" if run.state != bookorigin.NOT_RUN else ""]
+        said = f"; {', '.join([commit, environment + python, *date])}" if run.state != bookorigin.NOT_RUN else ""
+        words = self.app.builder.get_relative_uri(self.docname, "book/downloads") + "#last-validated"
+        return [run.state, said, " (", tag("a", "what this says", href=words), ")"]
 
     def place(self, node):
         seconds = self.found.seconds.get(node["chapter"])
