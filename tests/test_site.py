@@ -5,7 +5,6 @@ import csv
 import functools
 import html.parser
 import http.server
-import json
 import math
 import shutil
 import sys
@@ -119,16 +118,6 @@ def test_no_link_inside_the_site_is_dead():
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
                 dead.append(f"{path.name} -> {link} (no such place on that page)")
     assert not dead
-
-
-def test_notebooks_are_offered_with_their_outputs():
-    notebooks = list((SITE / "_downloads").rglob("*.ipynb"))
-    assert notebooks
-    for path in notebooks:
-        cells = [cell for cell in json.loads(path.read_text(encoding="utf8"))["cells"] if cell["cell_type"] == "code"]
-        outputs = [output for cell in cells for output in cell["outputs"]]
-        assert outputs, f"{path.name} has no outputs"
-        assert not any("scrapbook" in output.get("metadata", {}) for output in outputs), path.name
 
 
 def test_search_finds_something(browser, address):

@@ -3,21 +3,20 @@
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found, ``{scorecard}``
 stands on the front page and ``{ledger}`` shows everything. Here the parts are joined and hung on Sphinx's events:
 ``booknodes`` (HTML elements), ``bookledger`` and ``scorecard`` (directives), ``bookresults`` (what was found),
-``bookfill`` (filling it in), ``bookdownloads`` (files to take home).
+``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page).
 """
 
-import json
 import sys
 from pathlib import Path
 
 import bookcache
 
 sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
-from bookdownloads import executed_notebooks, write_ledger
+from bookdownloads import Downloads, executed_notebooks, write_offers
 from bookfill import Filler
 from bookledger import ChapterCard, FullLedger, Verdicts
 from booknodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from bookresults import found
+from bookstamp import add_stamp, note_state, refresh
 from scorecard import Scorecard
 
 ROOT = bookcache.ROOT
@@ -33,16 +32,6 @@ def drop_thebe(app):
     for listener in list(app.events.listeners["env-before-read-docs"]):
         if listener.handler.__module__ == "sphinx_thebe" and listener.handler.__name__ == "init_thebe_core":
             app.disconnect(listener.id)
-
-
-def refresh(app, env):
-    """Pages that show results are written anew when a result has changed, whichever chapter it is from."""
-    results = found(app)
-    state = json.dumps([results.chapters, results.seconds, results.seeds], sort_keys=True)
-    if state == getattr(env, "iclbook_state", None):
-        return []
-    env.iclbook_state = state
-    return sorted(page for page in getattr(env, "iclbook_pages", ()) if page in env.found_docs)
 
 
 def merge_pages(app, env, docnames, other):
@@ -73,12 +62,15 @@ def setup(app):
     app.add_directive("verdicts", Verdicts)
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", FullLedger)
+    app.add_directive("downloads", Downloads)
     app.connect("config-inited", set_cache)
     app.connect("builder-inited", drop_thebe)
     app.connect("env-merge-info", merge_pages)
-    app.connect("env-updated", refresh)
     app.connect("env-updated", executed_notebooks)
+    app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
+    app.connect("html-page-context", add_stamp)
     app.connect("doctree-resolved", fill)
-    app.connect("build-finished", write_ledger)
+    app.connect("build-finished", write_offers)
     app.connect("build-finished", name_toggles)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 2}
+    app.connect("build-finished", note_state)  # last: the pages are whole
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 3}
