@@ -14,7 +14,7 @@ MENDED = [
     # the theme: the sidebar's logo and search button stand outside every landmark
     (re.compile(r'(<div id="pst-primary-sidebar")(?! role)'), r'\1 role="navigation" aria-label="The book"'),
     # pandas: the empty corner of a table is no heading
-    (re.compile(r'<th(?: class="(?:blank|index_name)[^"]*")?\s*>(?:&nbsp;|\xa0)?</th>'), "<td></td>"),
+    (re.compile(r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:&nbsp;|\xa0)?</th>"), r"<td\1></td>"),
 ]
 
 
