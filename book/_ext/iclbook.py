@@ -1,9 +1,11 @@
 """The book's own Sphinx extension: the cache that the checker filled, and the pages made from the ledger.
 
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found, ``{scorecard}``
-stands on the front page and ``{ledger}`` shows everything. Here the parts are joined and hung on Sphinx's events:
+stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and ``{claim-verdict}`` show one result in
+a sentence. Here the parts are joined and hung on Sphinx's events:
 ``booknodes`` (HTML elements), ``bookledger`` and ``scorecard`` (directives), ``bookresults`` (what was found),
-``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page).
+``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page),
+``bookaccess`` (what the theme leaves inaccessible).
 """
 
 import sys
@@ -12,12 +14,13 @@ from pathlib import Path
 import bookcache
 
 sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
+from bookaccess import mend_pages
 from bookdownloads import Downloads, executed_notebooks, write_offers
 from bookfill import Filler
 from bookledger import ChapterCard, FullLedger, Verdicts
 from booknodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from bookstamp import add_stamp, note_state, refresh
-from scorecard import Scorecard
+from scorecard import ClaimRole, Scorecard
 
 ROOT = bookcache.ROOT
 
@@ -43,18 +46,6 @@ def fill(app, doctree, docname):
         Filler(app, docname).fill(doctree)
 
 
-def name_toggles(app, exception):
-    """The theme's arrow that opens a chapter's sections in the sidebar has no name that a screen reader could say."""
-    if exception or app.builder.format != "html":
-        return
-    nameless = '<summary><span class="toctree-toggle"'
-    for page in Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf8")
-        if nameless in text:
-            named = nameless.replace("<summary>", '<summary aria-label="Show or hide the sections">')
-            bookcache.write_atomically(page, text.replace(nameless, named))
-
-
 def setup(app):
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
@@ -63,6 +54,8 @@ def setup(app):
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", FullLedger)
     app.add_directive("downloads", Downloads)
+    app.add_role("claim-value", ClaimRole("value"))
+    app.add_role("claim-verdict", ClaimRole("verdict"))
     app.connect("config-inited", set_cache)
     app.connect("builder-inited", drop_thebe)
     app.connect("env-merge-info", merge_pages)
@@ -71,6 +64,6 @@ def setup(app):
     app.connect("html-page-context", add_stamp)
     app.connect("doctree-resolved", fill)
     app.connect("build-finished", write_offers)
-    app.connect("build-finished", name_toggles)
+    app.connect("build-finished", mend_pages)
     app.connect("build-finished", note_state)  # last: the pages are whole
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 3}
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 4}
