@@ -7,8 +7,8 @@ A module is one concept of the theory. Five floors, imports only downwards:
     models    attention, linear_icl, transformer
     data      covariates, features, functions, prompts, subspace
     ground    randomness, statistics, validation
-    theory    sphere, population, population_linear, population_value, population_lowrank, bounds, asymptotics,
-              meanfield   (a wing: sees data and ground only)
+    theory    sphere, population, population_linear, population_value, population_lowrank,
+              population_features, bounds, asymptotics, meanfield   (a wing: sees data and ground only)
 
 A prediction (theory) never shares code with what it predicts (models, learning).
 """

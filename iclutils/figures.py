@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 WIDTH = 6.4  # inches; legible on a phone because fonts are set for this width
@@ -81,3 +82,16 @@ def family(axes: Axes, x: Sequence[float] | torch.Tensor, values: Sequence[float
     """One band (mean ± one standard deviation) for each value of a swept parameter; ``samples: (S, T, P)``, S ``values``."""
     for colour, value, one in zip(ramp(len(values)), values, samples, strict=True):
         band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)
+
+
+def stacked(rows: int, *, height: float = 2.7) -> tuple[Figure, list[Axes]]:
+    """``rows`` panels in one column, with letters that are still legible where the figure is 350 pixels wide."""
+    with plt.rc_context({"axes.labelsize": 13, "axes.titlesize": 14, "xtick.labelsize": 12, "ytick.labelsize": 12}):
+        figure, axes = plt.subplots(rows, 1, figsize=(5.2, height * rows), squeeze=False)
+    return figure, list(axes.flat)
+
+
+def name(axes: Axes, x: float, y: float, text: str, colour: str | tuple[float, float, float], *, ha: str = "left") -> None:
+    """Write the name of a curve beside it, in its colour (darker, to be read on white), in place of a legend."""
+    axes.text(x, y, text, color=[0.7 * part for part in to_rgb(colour)], ha=ha, va="center", fontsize=12,
+              bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})
