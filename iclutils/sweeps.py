@@ -26,7 +26,7 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils import linear_icl, validation
+from iclutils import linear_icl, transformer, validation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "book" / "recorded"
@@ -39,7 +39,7 @@ Job = dict[str, Any]
 class Sweep:
     """A pure function of its keyword settings and the list of its jobs."""
 
-    function: Callable[..., Mapping[str, float]]
+    function: Callable[..., Mapping[str, Any]]
     jobs: list[Job]
 
 
@@ -52,7 +52,23 @@ def _double_descent(seed: int = 0) -> list[Job]:
             for trial, alpha, kappa, tau in points]
 
 
-SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent())}
+def _transformers(seed: int = 0) -> list[Job]:
+    def fleet(d: int, blocks: int, n: int, sets: int, tasks: int | None = None, rate: float = 3e-3,
+              steps: int = 20_000) -> Job:  # rate times steps is about half of the authors' 1e-4 times 1.1 million
+        return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
+                "steps": steps, "rate": rate, "seed": seed}
+
+    taus = {1: (0.5, 1, 1.5, 2, 2.5, 3.5, 5, 8), 2: (1, 2, 3, 4, 5, 6, 8, 12), 3: (1, 2, 4, 6, 8, 10, 13)}
+    panels = [(5, 1, 32), (5, 2, 16), (7, 1, 32), (5, 3, 16), (7, 2, 16), (10, 1, 16)]
+    grid = {panel: [fleet(d, blocks, round(tau * d**2), sets) for tau in taus[blocks]] for panel in panels
+            for d, blocks, sets in [panel]}
+    few = [fleet(5, 2, 250, 16, tasks) for tasks in (1, 2, 5, 10, 20, 50)]
+    slow = [fleet(5, 1, n, 32, rate=3e-4, steps=200_000) for n in (25, 50)]
+    return [*grid[panels[0]], *grid[panels[1]], *grid[panels[2]], *few, *slow, *(j for p in panels[3:] for j in grid[p])]
+
+
+SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent()),
+          "05b_trained_transformers": Sweep(transformer.job, _transformers())}
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -69,7 +85,7 @@ def _path(folder: Path, job: Job) -> Path:
     return folder / f"{hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:24]}.json"
 
 
-def _finish(function: Callable[..., Mapping[str, float]], job: Job, path: Path) -> None:
+def _finish(function: Callable[..., Mapping[str, Any]], job: Job, path: Path) -> None:
     torch.set_num_threads(1)
     start = time.process_time()
     result = dict(function(**job))
