@@ -148,3 +148,14 @@ def train(fleet: Fleet, seed: int, checkpoints: list[int], *, rate: float = 0.01
         if step in checkpoints:
             kept.append(Layers(u.detach().clone(), (k.mT @ q[..., :-1]).detach(), softmax))
     return kept
+
+
+def job(*, d: int, n: int, sets: int, rho: float, seed: int) -> dict[str, list[float]]:
+    """One fleet of a recorded sweep, see :mod:`iclutils.sweeps`: linear layers trained to convergence on n prompts at α = 1.
+
+    The error of each of the ``sets`` layers on its training set and on 400 fresh prompts, to four digits.
+    """
+    fleet = draw_fleet([n] * sets, d, d, rho, seed)
+    layers = fit(fleet, seed)
+    test = draw_fleet([400] * sets, d, d, rho, seed, role="test")
+    return {name: [float(f"{e:.4g}") for e in layers.loss(f).tolist()] for name, f in (("train", fleet), ("icl", test))}

@@ -26,7 +26,7 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils import linear_icl, transformer, validation
+from iclutils import attention_layer, linear_icl, transformer, validation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "book" / "recorded"
@@ -58,16 +58,21 @@ def _transformers(seed: int = 0) -> list[Job]:
         return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
                 "steps": steps, "rate": rate, "seed": seed}
 
-    taus = {1: (0.5, 1, 1.5, 2, 2.5, 3.5, 5, 8), 2: (1, 2, 3, 4, 5, 6, 8, 12), 3: (1, 2, 4, 6, 8, 10, 13)}
-    panels = [(5, 1, 32), (5, 2, 16), (7, 1, 32), (5, 3, 16), (7, 2, 16), (10, 1, 16)]
-    grid = {panel: [fleet(d, blocks, round(tau * d**2), sets) for tau in taus[blocks]] for panel in panels
-            for d, blocks, sets in [panel]}
-    few = [fleet(5, 2, 250, 16, tasks) for tasks in (1, 2, 5, 10, 20, 50)]
-    slow = [fleet(5, 1, n, 32, rate=3e-4, steps=200_000) for n in (25, 50)]
-    return [*grid[panels[0]], *grid[panels[1]], *grid[panels[2]], *few, *slow, *(j for p in panels[3:] for j in grid[p])]
+    taus = {1: (0.5, 1, 1.5, 2, 3.5, 8), 2: (1, 2, 3, 4.5, 7, 12), 3: (1.5, 3, 5, 7, 12)}
+    panels = [(5, 1, 32), (5, 2, 16), (7, 1, 32), (5, 3, 16)]
+    grid = [[fleet(d, blocks, round(tau * d**2), sets) for tau in taus[blocks]] for d, blocks, sets in panels]
+    few = [fleet(5, 2, 250, 16, tasks) for tasks in (1, 5, 50)]
+    slow = [fleet(5, 1, n, 32, rate=3e-4, steps=200_000) for n in (38, 88)]
+    return [*grid[0], *grid[1], *grid[2], *few, *slow, *grid[3]]
+
+
+def _attention_layers(seed: int = 0) -> list[Job]:
+    return [{"d": d, "n": d * (d + 2) + off, "sets": sets, "rho": 0.01, "seed": seed}
+            for d, sets in ((10, 16), (14, 16), (20, 8)) for off in (-1, 0, 1, 2)]
 
 
 SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent()),
+          "05b_attention_layers": Sweep(attention_layer.job, _attention_layers()),
           "05b_trained_transformers": Sweep(transformer.job, _transformers())}
 
 
