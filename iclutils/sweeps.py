@@ -150,7 +150,7 @@ def recorded(name: str, folder: Path = RECORDED) -> dict[str, Any]:
 def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequence[str], **fixed: Any) -> torch.Tensor:
     """The ``fields`` of those rows that have the ``fixed`` settings, as a tensor: one axis for each of ``axes``, then fields.
 
-    Along an axis the values that occur are in rising order. Raises ``ValueError`` unless every combination occurs once.
+    Along an axis the values that occur are in rising order; where a field holds lists, their axes come last. Raises ``ValueError`` unless every combination occurs once.
     """
     chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
     levels = [sorted({row[axis] for row in chosen}) for axis in axes]
@@ -159,7 +159,8 @@ def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequen
     if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
         raise ValueError(f"rows with {fixed} must hold every combination of {list(axes)} once; "
                          f"got {len(chosen)} rows for {len(grid)} combinations")
-    return torch.tensor([cells[point] for point in grid], dtype=torch.float64).reshape(*map(len, levels), len(fields))
+    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
+    return found.reshape(*map(len, levels), *found.shape[1:])
 
 
 def main() -> None:

@@ -51,9 +51,9 @@ class Architecture:
         return sum(math.prod(shape) for shape in self.shapes().values())
 
     def start(self, seed: int, models: Sequence[int], dtype: torch.dtype = torch.float32) -> Weights:
-        """Weights of the ``models`` (numbers that name their streams): matrices Gaussian of variance 1/inputs, cut at two
+        """Weights of the ``models``, numbers that name their streams: scales one, matrices Gaussian, the rest zero.
 
-        standard deviations, scales one, the rest zero.
+        The Gaussian has variance 1/inputs and is cut at two standard deviations (the authors' framework's default).
         """
         found = {}
         for name, shape in self.shapes().items():
@@ -111,6 +111,20 @@ def forward(architecture: Architecture, weights: Weights, tokens: torch.Tensor) 
         seen = torch.baddbmm(bias, seen, embed)
     h = _rest(weights, last, architecture.dense, query + seen @ weights[f"V {last}"])
     return torch.baddbmm(weights["read bias"], h, weights["read"])[..., 0]
+
+
+def identifiable_parameters(architecture: Architecture, seed: int = 0) -> int:
+    """How many directions of the weights change the answer: the rank of the Jacobian at random weights, on many prompts."""
+    d, total = architecture.d, architecture.parameters()
+    tokens, _ = tokens_of(attention_layer.draw_fleet([2 * total], d, d, 0.1, seed, role="identifiable"), torch.float64)
+    draw = stream(seed, "identifiable weights", d)
+    one = {name: w + 0.3 * torch.randn(w.shape, dtype=w.dtype, generator=draw)
+           for name, w in architecture.start(seed, [0], torch.float64).items()}
+    # a copy of the weights for every prompt: one backward pass is the whole Jacobian
+    many = {name: w.repeat(2 * total, 1, 1).requires_grad_() for name, w in one.items()}
+    answers = forward(architecture, many, tokens[0][:, None])
+    rows = torch.autograd.grad(answers.sum(), list(many.values()))
+    return int(torch.linalg.matrix_rank(torch.cat([row.flatten(1) for row in rows], 1), rtol=3e-13))
 
 
 def tokens_of(fleet: Fleet, dtype: torch.dtype = torch.float32) -> tuple[torch.Tensor, torch.Tensor]:
