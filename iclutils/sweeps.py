@@ -76,12 +76,10 @@ def _transformers(seed: int = 0) -> list[Job]:
         return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
                 "steps": steps, "rate": rate, "seed": seed}
 
-    taus = {1: (0.5, 1, 1.5, 2, 3.5, 8), 2: (1, 2, 3, 4.5, 7, 12), 3: (1.5, 3, 5, 7, 12)}
-    panels = [(5, 1, 32), (5, 2, 16), (7, 1, 32), (5, 3, 16)]
-    grid = [[fleet(d, blocks, round(tau * d**2), sets) for tau in taus[blocks]] for d, blocks, sets in panels]
-    few = [fleet(5, 2, 250, 16, tasks) for tasks in (1, 5, 50)]
-    slow = [fleet(5, 1, n, 32, rate=3e-4, steps=200_000) for n in (38, 88)]
-    return [*grid[0], *grid[1], *grid[2], *few, *slow, *grid[3]]
+    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8))]
+    jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
+    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 50)]
+    return [*jobs, fleet(5, 1, 50, 32, rate=1e-3, steps=60_000), fleet(5, 2, 250, 16, 5)]
 
 
 def _attention_layers(seed: int = 0) -> list[Job]:
