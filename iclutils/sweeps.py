@@ -29,7 +29,7 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils import linear_icl, validation
+from iclutils import attention_layer, linear_icl, transformer, validation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "book" / "recorded"
@@ -44,7 +44,7 @@ Job = dict[str, Any]
 class Sweep:
     """A pure function of its keyword settings and the list of its jobs."""
 
-    function: Callable[..., Mapping[str, float]]
+    function: Callable[..., Mapping[str, Any]]
     jobs: list[Job]
 
 
@@ -71,9 +71,28 @@ def _context_length(seed: int = 0) -> list[Job]:
             if trial < 2 or tau < 1 or kappa == 0.5]  # 200 000 prompts at τ = 20: six sets for one κ, two for the others
 
 
+def _transformers(seed: int = 0) -> list[Job]:
+    def fleet(d: int, blocks: int, n: int, sets: int, tasks: int | None = None, rate: float = 3e-3,
+              steps: int = 20_000) -> Job:  # rate times steps is about half of the authors' 1e-4 times 1.1 million
+        return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
+                "steps": steps, "rate": rate, "seed": seed}
+
+    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8))]
+    jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
+    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 50)]
+    return [*jobs, fleet(5, 1, 50, 32, rate=1e-3, steps=60_000), fleet(5, 2, 250, 16, 5)]
+
+
+def _attention_layers(seed: int = 0) -> list[Job]:
+    return [{"d": d, "n": d * (d + 2) + off, "sets": sets, "rho": 0.01, "seed": seed}
+            for d, sets in ((10, 16), (14, 16), (20, 8)) for off in (-1, 0, 1, 2)]
+
+
 SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent()),
           "05_task_diversity": Sweep(linear_icl.diversity_job, _task_diversity()),
-          "05_context_length": Sweep(linear_icl.job, _context_length())}
+          "05_context_length": Sweep(linear_icl.job, _context_length()),
+          "05b_attention_layers": Sweep(attention_layer.job, _attention_layers()),
+          "05b_trained_transformers": Sweep(transformer.job, _transformers())}
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -94,7 +113,7 @@ def _path(folder: Path, job: Job) -> Path:
     return folder / f"{hashlib.sha256(_key(job).encode()).hexdigest()[:24]}.json"
 
 
-def _finish(function: Callable[..., Mapping[str, float]], job: Job, path: Path) -> None:
+def _finish(function: Callable[..., Mapping[str, Any]], job: Job, path: Path) -> None:
     torch.set_num_threads(1)
     start = time.process_time()
     result = dict(function(**job))
@@ -186,7 +205,8 @@ def recorded(name: str, folder: Path = RECORDED) -> dict[str, Any]:
 def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequence[str], **fixed: Any) -> torch.Tensor:
     """The ``fields`` of those rows that have the ``fixed`` settings, as a tensor: one axis for each of ``axes``, then fields.
 
-    Along an axis the values that occur are in rising order. Raises ``ValueError`` unless every combination occurs once.
+    Along an axis the values that occur are in rising order; where a field holds lists, their axes come last.
+    Raises ``ValueError`` unless every combination occurs once.
     """
     chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
     levels = [sorted({row[axis] for row in chosen}) for axis in axes]
@@ -195,7 +215,8 @@ def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequen
     if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
         raise ValueError(f"rows with {fixed} must hold every combination of {list(axes)} once; "
                          f"got {len(chosen)} rows for {len(grid)} combinations")
-    return torch.tensor([cells[point] for point in grid], dtype=torch.float64).reshape(*map(len, levels), len(fields))
+    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
+    return found.reshape(*map(len, levels), *found.shape[1:])
 
 
 def drift(name: str, rows: Sequence[Job]) -> float:

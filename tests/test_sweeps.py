@@ -83,6 +83,10 @@ def test_a_missing_record_says_how_to_make_it(tmp_path):
 def test_table_lays_rows_out_by_axes():
     rows = [{"a": a, "t": t, "kind": kind, "y": 10.0 * a + t} for kind in "xy" for a in (2, 1) for t in (0, 1, 2)]
     assert sweeps.table(rows, ["a", "t"], ["y"], kind="x")[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]  # a field may hold lists, of one shape
+    found = sweeps.table(many, ["a", "t"], ["sets"], kind="x")
+    assert found.shape == (2, 3, 1, 4, 3)
+    assert found[1, 2, 0, 3].tolist() == [1, 2, 22]
     with pytest.raises(ValueError, match="every combination"):
         sweeps.table(rows, ["a", "t"], ["y"])
     with pytest.raises(ValueError, match="every combination"):
