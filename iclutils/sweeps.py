@@ -228,8 +228,12 @@ def drift(name: str, rows: Sequence[Job]) -> float:
     settings = set().union(*sweep.jobs)
     if not rows:
         raise ValueError("rows must hold at least one row of the record; got none")
-    return max(abs(now / row[key] - 1) for row in rows
-               for key, now in sweep.function(**{k: v for k, v in row.items() if k in settings}).items())
+    changes = []
+    for row in rows:
+        for key, result in sweep.function(**{name: value for name, value in row.items() if name in settings}).items():
+            now, then = (torch.as_tensor(value, dtype=torch.float64) for value in (result, row[key]))
+            changes.append(float(((now - then).abs() / then.abs().clamp_min(1e-300)).max()))
+    return max(changes)
 
 
 def main() -> None:
