@@ -77,10 +77,11 @@ def _transformers(seed: int = 0) -> list[Job]:
         return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
                 "steps": steps, "rate": rate, "seed": seed}
 
-    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8))]
+    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8)),
+            (5, 3, 16, (1.5, 3, 5, 7, 12)), (10, 1, 16, (0.5, 2, 3.5, 8)), (7, 2, 16, (1, 3, 4.5, 12))]
     jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
-    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 50)]
-    return [*jobs, fleet(5, 1, 50, 32, rate=1e-3, steps=60_000), fleet(5, 2, 250, 16, 5)]
+    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 5, 50)]
+    return jobs + [fleet(5, 1, 50, 32, rate=rate, steps=steps) for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))]
 
 
 def _attention_layers(seed: int = 0) -> list[Job]:
