@@ -9,7 +9,6 @@ a sentence. Here the parts are joined and hung on Sphinx's events:
 """
 
 import sys
-from pathlib import Path
 
 import bookcache
 
