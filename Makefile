@@ -19,7 +19,7 @@ NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
-BROWSER := tests/test_site.py tests/test_explorers.py
+BROWSER := tests/test_site.py tests/test_front.py tests/test_explorers.py
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
 .PHONY: help book test check lint unit chapter expected seeds bench lab site-test clean chromium
