@@ -4,10 +4,10 @@
 stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and ``{claim-verdict}`` show one result in
 a sentence. Here the parts are joined and hung on Sphinx's events:
 ``booknodes`` (HTML elements), ``bookledger`` and ``scorecard`` (directives), ``bookresults`` (what was found),
-``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookaccess`` (what the theme leaves inaccessible).
+``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page),
+``bookaccess`` (what the theme leaves inaccessible).
 """
 
-import json
 import sys
 
 import bookcache
@@ -15,11 +15,11 @@ import bookcache
 sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
 from bookaccess import mend_pages
 from bookcite import CiteTheBook
-from bookdownloads import executed_notebooks, write_ledger
+from bookdownloads import Downloads, executed_notebooks, write_offers
 from bookfill import Filler
 from bookledger import ChapterCard, FullLedger, Verdicts
 from booknodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from bookresults import found
+from bookstamp import add_stamp, note_state, refresh
 from scorecard import ClaimRole, Scorecard
 
 ROOT = bookcache.ROOT
@@ -35,16 +35,6 @@ def drop_thebe(app):
     for listener in list(app.events.listeners["env-before-read-docs"]):
         if listener.handler.__module__ == "sphinx_thebe" and listener.handler.__name__ == "init_thebe_core":
             app.disconnect(listener.id)
-
-
-def refresh(app, env):
-    """Pages that show results are written anew when a result has changed, whichever chapter it is from."""
-    results = found(app)
-    state = json.dumps([results.chapters, results.seconds, results.seeds], sort_keys=True)
-    if state == getattr(env, "iclbook_state", None):
-        return []
-    env.iclbook_state = state
-    return sorted(page for page in getattr(env, "iclbook_pages", ()) if page in env.found_docs)
 
 
 def merge_pages(app, env, docnames, other):
@@ -64,14 +54,17 @@ def setup(app):
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", FullLedger)
     app.add_directive("cite-the-book", CiteTheBook)
+    app.add_directive("downloads", Downloads)
     app.add_role("claim-value", ClaimRole("value"))
     app.add_role("claim-verdict", ClaimRole("verdict"))
     app.connect("config-inited", set_cache)
     app.connect("builder-inited", drop_thebe)
     app.connect("env-merge-info", merge_pages)
-    app.connect("env-updated", refresh)
     app.connect("env-updated", executed_notebooks)
+    app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
+    app.connect("html-page-context", add_stamp)
     app.connect("doctree-resolved", fill)
-    app.connect("build-finished", write_ledger)
+    app.connect("build-finished", write_offers)
     app.connect("build-finished", mend_pages)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 2}
+    app.connect("build-finished", note_state)  # last: the pages are whole
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 4}

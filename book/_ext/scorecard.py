@@ -19,7 +19,8 @@ from iclutils import claims
 
 logger = logging.getLogger(__name__)
 SHORT = {"collins2024": "Collins et al., paper", "collins2024-slides": "Collins et al., talk",
-         "collins2024-web": "A web summary of Collins et al.", "lu2024-slides": "Lu et al., talk", "huang2024-slides": "Huang et al., talk", "ours": "This book"}
+         "collins2024-web": "A web summary of Collins et al.",
+         "lu2024-slides": "Lu et al., talk", "huang2024-slides": "Huang et al., talk", "ours": "This book"}
 
 
 class Scorecard(LedgerDirective):
