@@ -1,9 +1,12 @@
 """The front page, worked by keyboard in headless Chromium: the scorecard's counts, filters and address; what is shown without
 JavaScript; and that every number that a page shows from the run is the ledger's."""
 
+import csv
 import html
+import io
 import json
 import re
+import sys
 
 import pytest
 import test_site
@@ -159,3 +162,27 @@ def test_the_citation_is_the_file_s():
     assert f"title = {{{{{entry['title']}}}}}" in page
     for person in entry["authors"]:
         assert person["name"] in page
+
+
+def test_the_readme_s_picture_shows_what_the_run_shows():
+    """The data inside the committed picture against those of the run's figure: the same series, and numbers that nobody could
+    tell apart in it (a hundredth of each axis; machines differ by far less)."""
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    import bookpicture
+    old = list(csv.DictReader(io.StringIO(bookpicture.data_of(bookpicture.PICTURE.read_text(encoding="utf8")))))
+    new = list(csv.DictReader(io.StringIO(bookpicture.FIGURE.with_suffix(".csv").read_text(encoding="utf8"))))
+    assert "book/_static/overview.svg" in (ROOT / "README.md").read_text(encoding="utf8")
+    words = [key for key in new[0] if key not in ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")]
+    assert [[row[key] for key in words] for row in old] == [[row[key] for key in words] for row in new], "run: make picture"
+    for panel in {row["panel"] for row in new}:
+        for key in new[0].keys() - set(words):
+            pairs = [(float(a[key]), float(b[key])) for a, b in zip(old, new, strict=True) if b["panel"] == panel and b[key]]
+            if pairs:
+                extent = max(b for _, b in pairs) - min(b for _, b in pairs)
+                assert max(abs(a - b) for a, b in pairs) <= 0.01 * extent + 1e-9, f"panel {panel}, {key}; run: make picture"
+
+
+def test_the_picture_s_data_survive_the_way():
+    import bookpicture
+    table = "panel,title,y\n1,a -- b,-0.5\n"
+    assert bookpicture.data_of(bookpicture.with_data('<?xml?><svg width="1"><g/></svg>', table)) == table
