@@ -125,7 +125,8 @@ def flow(kind: str, K: int, p1: float, *, errors: Sequence[float] = (0.1, 0.01, 
 
     ``kind`` is ``"rare"`` (:math:`p_k = (1-p_1)/(K-1)`), ``"dominant"`` (k = 1) or ``"balanced"``
     (all 1/K; p1 is ignored). K ≥ 3, 0 < p1 < 1, each ε in (0, 1/2). The ODE is solved in log time by LSODA,
-    so the work hardly depends on K. An ε that holds from the start has time 0. Raises ``ValueError`` out of range, ``RuntimeError`` if the solver stops early.
+    so the work hardly depends on K. An ε that holds from the start has time 0. Raises ``ValueError`` out of range,
+    ``RuntimeError`` if the solver stops early.
     """
     column = _column(kind, K, p1)
     for error in errors:

@@ -186,3 +186,24 @@ def test_the_picture_s_data_survive_the_way():
     import bookpicture
     table = "panel,title,y\n1,a -- b,-0.5\n"
     assert bookpicture.data_of(bookpicture.with_data('<?xml?><svg width="1"><g/></svg>', table)) == table
+
+
+def test_skip_link_and_visible_focus(front):
+    """The first stop of the Tab key leads past the navigation; every stop shows that it has the focus."""
+    front.evaluate("document.activeElement.blur()")
+    front.keyboard.press("Tab")
+    assert "Skip to main content" in front.evaluate("document.activeElement.textContent")
+    box = front.evaluate("(r => [r.top, r.height])(document.activeElement.getBoundingClientRect())")
+    assert box[0] >= 0
+    assert box[1] > 10
+    front.keyboard.press("Enter")
+    assert front.evaluate("location.hash") == "#main-content"
+    unseen = []
+    for _ in range(25):
+        front.keyboard.press("Tab")
+        stop = front.evaluate("""(e => { const s = getComputedStyle(e);
+            const ring = s.outlineStyle !== 'none' && parseFloat(s.outlineWidth) > 0;
+            return [e.outerHTML.slice(0, 120), ring || s.boxShadow !== 'none'] })(document.activeElement)""")
+        if not stop[1]:
+            unseen.append(stop[0])
+    assert not unseen
