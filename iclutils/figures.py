@@ -86,8 +86,11 @@ def family(axes: Axes, x: Sequence[float] | torch.Tensor, values: Sequence[float
 
 def stacked(rows: int, *, height: float = 2.7) -> tuple[Figure, list[Axes]]:
     """``rows`` panels in one column, with letters that are still legible where the figure is 350 pixels wide."""
-    with plt.rc_context({"axes.labelsize": 13, "axes.titlesize": 14, "xtick.labelsize": 12, "ytick.labelsize": 12}):
-        figure, axes = plt.subplots(rows, 1, figsize=(5.2, height * rows), squeeze=False)
+    figure, axes = plt.subplots(rows, 1, figsize=(5.2, height * rows), squeeze=False)
+    for ax in axes.flat:  # not by rc_context: around a kernel's first figure it switches the inline display off
+        ax.xaxis.label.set_fontsize(13)
+        ax.yaxis.label.set_fontsize(13)
+        ax.tick_params(labelsize=12)
     return figure, list(axes.flat)
 
 
