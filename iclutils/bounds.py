@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from iclutils import population, sphere
+from iclutils import population, sphere, validation
 from iclutils.functions import Affine, ReLU
 from iclutils.statistics import Comparison, greater, less
 
@@ -43,7 +43,11 @@ class Bound:
 
 
 def path(d: int, *, widest: bool) -> Exact:
-    """Exact signal and noise for w from (d + √d)/2 on, at n = ∞ or (``widest``) where $w=(n/\\log n)^{2/d}$."""
+    """Exact signal and noise for w from (d + √d)/2 on, at n = ∞ or (``widest``) where $w=(n/\\log n)^{2/d}$.
+
+    Raises ``ValueError``/``TypeError`` for d < 2.
+    """
+    validation.whole("d", d, low=2)
     w = torch.logspace(torch.tensor((d + d**0.5) / 2).log10().item(), 4.3, 90, dtype=torch.float64)
     n = torch.full_like(w, float(MANY))
     if widest:
@@ -75,7 +79,12 @@ FREE: list[tuple[str, str, str, Callable[[Exact], torch.Tensor]]] = [
 
 
 def distance_sum(p: int, d: int, r: torch.Tensor) -> torch.Tensor:
-    r"""$E\,\|y-x\|^pe^{-r\|y-x\|^2}$ for p = 0 or 2, y uniform on the sphere: $g_p(r)/n$ for n → ∞; ``(W,)``."""
+    r"""$E\,\|y-x\|^pe^{-r\|y-x\|^2}$ for p = 0 or 2, y uniform on the sphere: $g_p(r)/n$ for n → ∞; ``(W,)``.
+
+    ``r: (W,)``, zero or above. Raises ``KeyError`` for another p, ``ValueError`` for d < 2 or an r out of range.
+    """
+    validation.one_of("p", p, (0, 2)), validation.whole("d", d, low=2)
+    validation.shape("r", r, "W"), validation.nonnegative("r", float(validation.finite("r", r).min()))
     mass = (sphere.log_partition(2 * r, d) - 2 * r).exp()
     if p == 0:
         return mass
@@ -83,7 +92,10 @@ def distance_sum(p: int, d: int, r: torch.Tensor) -> torch.Tensor:
 
 
 def free_constants(d: int) -> list[Bound]:
-    """The bounds whose constants may depend on d: growth exponents in w of the quotients, the worse of the two paths."""
+    """The bounds whose constants may depend on d: growth exponents in w of the quotients, the worse of the two paths.
+
+    Raises ``ValueError``/``TypeError`` for d < 2.
+    """
     found = []
     paths = [path(d, widest=False), path(d, widest=True)]
     for lemma, says, side, quotient in FREE:
@@ -94,7 +106,11 @@ def free_constants(d: int) -> list[Bound]:
 
 
 def explicit(d: int) -> list[Bound]:
-    """The bounds with constants printed: the least favourable quotient of the two sides on the grid (1 is the limit)."""
+    """The bounds with constants printed: the least favourable quotient of the two sides on the grid (1 is the limit).
+
+    Raises ``ValueError``/``TypeError`` for d < 2.
+    """
+    validation.whole("d", d, low=2)
     grid = population.grid(200.0, 61)
     exact = population.limit(d, 1000, w=grid)
     affine, relu = exact.signal(Affine(d)), exact.signal(ReLU(d))

@@ -244,3 +244,14 @@ def job(*, d: int, alpha: float, kappa: float | str, tau: float, rho: float, rid
     """One point of a recorded sweep, see :mod:`iclutils.sweeps`; ``kappa`` may be the text "inf"."""
     icl, idg = errors(Setting(d, alpha, float(kappa), tau, rho), [ridge], seed, trial)[0].tolist()
     return {"icl": icl, "idg": idg}
+
+
+def diversity_job(*, d: int, alpha: float, kappa: float, tau: float, rho: float, ridge: float, contexts: int, trial: int,
+                  seed: int) -> dict[str, float]:
+    """:func:`job`, and the mean errors of dMMSE on the same pretraining tasks over ``contexts`` contexts of each kind."""
+    setting = Setting(d, alpha, kappa, tau, rho)
+    found = job(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho, ridge=ridge, trial=trial, seed=seed)
+    for key, fresh in (("dmmse_icl", True), ("dmmse_idg", False)):
+        generator = stream(seed, key, d, setting.ell, setting.k, trial)
+        found[key] = float(dmmse_errors(setting.tasks(seed, trial), setting.ell, rho, generator, contexts, fresh=fresh).mean())
+    return found

@@ -5,7 +5,7 @@ errors: for a Gaussian statistic a true equality is rejected with probability 6e
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -145,3 +145,29 @@ def exponent(x: Sequence[float] | torch.Tensor, y: Sequence[float] | torch.Tenso
         if not bool((values > 0).all()):
             raise ValueError(f"{name} must be positive for a log-log fit; its smallest entry is {float(values.min()):g}")
     return line(x.log(), y.log(), None if se is None else torch.as_tensor(se, dtype=torch.float64) / y)
+
+
+def crossing(x: Sequence[float] | torch.Tensor, y: Sequence[float] | torch.Tensor, level: float) -> float:
+    """The x at which a curve finally rises above ``level``, on straight lines between its points; ``x, y: (P,)``, x rising.
+
+    Raises ``ValueError`` where the curve does not end above the level or never lies below it.
+    """
+    x, y = (torch.as_tensor(values, dtype=torch.float64) for values in (x, y))
+    validation.shape("y", y, "P", **validation.shape("x", x, "P"))
+    below = (y <= level).nonzero()
+    if not len(below) or int(below.max()) == len(y) - 1:
+        raise ValueError(f"y must rise from below to above the level {level:g}; it runs from {float(y[0]):g} to {float(y[-1]):g}")
+    i = int(below.max())
+    return float(x[i] + (x[i + 1] - x[i]) * (level - y[i]) / (y[i + 1] - y[i]))
+
+
+def jackknife(function: Callable[[torch.Tensor], float], samples: torch.Tensor) -> tuple[float, float]:
+    r"""``function(samples)`` and its standard error from leaving out one trial at a time; ``samples: (..., T)``, T ≥ 2 trials.
+
+    .. math:: se^2 = \frac{T-1}{T}\sum_i\bigl(f_{-i} - \overline{f_{-i}}\bigr)^2
+    """
+    trials = samples.shape[-1]
+    validation.whole("trials", trials, low=2)
+    kept = ~torch.eye(trials, dtype=torch.bool)
+    without = torch.tensor([function(samples[..., kept[i]]) for i in range(trials)], dtype=torch.float64)
+    return function(samples), float(((trials - 1) * without.var(correction=0)).sqrt())

@@ -4,8 +4,10 @@
     python -m iclutils.sweeps 05_double_descent --dask tcp://host:8786   # a Dask cluster (needs the package distributed)
 
 A job is a mapping of settings, ``function(**job) -> {name: number}``. A finished job's result is written at once and
-atomically under ``.sweeps_cache``; when all are there, they go, with their provenance, to ``book/recorded/<name>.json``.
-Chapters read that file with :func:`recorded` and recompute a slice of it live.
+atomically under ``.sweeps_cache``; when all are there, they move, with their provenance, to ``book/recorded/<name>.json``.
+To extend a recorded sweep, add jobs to its list and run it: what is in the record is kept, with the provenance it had
+(``--fresh`` runs everything again). Chapters read the file with :func:`recorded` and compute a slice of it again
+(:func:`drift`).
 """
 
 import argparse
@@ -17,6 +19,7 @@ import os
 import platform
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,11 +29,13 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils import linear_icl, validation
+from iclutils import attention_layer, linear_icl, transformer, validation
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = ROOT / "book" / "recorded"
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
+
+PROVENANCE = ("machine", "versions", "python", "date")
 
 Job = dict[str, Any]
 
@@ -39,7 +44,7 @@ Job = dict[str, Any]
 class Sweep:
     """A pure function of its keyword settings and the list of its jobs."""
 
-    function: Callable[..., Mapping[str, float]]
+    function: Callable[..., Mapping[str, Any]]
     jobs: list[Job]
 
 
@@ -47,12 +52,47 @@ def _double_descent(seed: int = 0) -> list[Job]:
     taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
     panels = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
     points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
-    points += [(trial, *panel, 1.0) for trial in range(6) for panel in panels]  # the peak takes most of the time: 6 sets
+    points += [(trial, *panel, 1.0) for trial in range(10) for panel in panels]  # the peak takes most of the time
     return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": tau, "rho": 0.01, "ridge": 1e-5, "trial": trial, "seed": seed}
             for trial, alpha, kappa, tau in points]
 
 
-SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent())}
+def _task_diversity(seed: int = 0) -> list[Job]:
+    kappas = (0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50)
+    return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": alpha / 5, "rho": 0.01, "ridge": 1e-5, "contexts": 40,
+             "trial": trial, "seed": seed} for trial in range(6) for alpha in (10, 20, 40) for kappa in kappas]
+
+
+def _context_length(seed: int = 0) -> list[Job]:
+    panels = ((0.5, 0.5), (0.5, 0.1), (20, 0.5))
+    return [{"d": 100, "alpha": alpha, "kappa": kappa, "tau": tau, "rho": rho, "ridge": 1e-5, "trial": trial, "seed": seed}
+            for tau, rho in panels for trial in range(6) for kappa in (0.1, 0.2, 0.5, 1, 2)
+            for alpha in (0.2, 1, 2.5, 5, 10, 40, 160)
+            if trial < 2 or tau < 1 or kappa == 0.5]  # 200 000 prompts at τ = 20: six sets for one κ, two for the others
+
+
+def _transformers(seed: int = 0) -> list[Job]:
+    def fleet(d: int, blocks: int, n: int, sets: int, tasks: int | None = None, rate: float = 3e-3,
+              steps: int = 20_000) -> Job:  # rate times steps is about half of the authors' 1e-4 times 1.1 million
+        return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
+                "steps": steps, "rate": rate, "seed": seed}
+
+    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8))]
+    jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
+    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 50)]
+    return [*jobs, fleet(5, 1, 50, 32, rate=1e-3, steps=60_000), fleet(5, 2, 250, 16, 5)]
+
+
+def _attention_layers(seed: int = 0) -> list[Job]:
+    return [{"d": d, "n": d * (d + 2) + off, "sets": sets, "rho": 0.01, "seed": seed}
+            for d, sets in ((10, 16), (14, 16), (20, 8)) for off in (-1, 0, 1, 2)]
+
+
+SWEEPS = {"05_double_descent": Sweep(linear_icl.job, _double_descent()),
+          "05_task_diversity": Sweep(linear_icl.diversity_job, _task_diversity()),
+          "05_context_length": Sweep(linear_icl.job, _context_length()),
+          "05b_attention_layers": Sweep(attention_layer.job, _attention_layers()),
+          "05b_trained_transformers": Sweep(transformer.job, _transformers())}
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -65,15 +105,40 @@ def write_atomically(path: Path, text: str) -> None:
     os.replace(name, path)
 
 
+def _key(job: Job) -> str:
+    return json.dumps(job, sort_keys=True)
+
+
 def _path(folder: Path, job: Job) -> Path:
-    return folder / f"{hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()[:24]}.json"
+    return folder / f"{hashlib.sha256(_key(job).encode()).hexdigest()[:24]}.json"
 
 
-def _finish(function: Callable[..., Mapping[str, float]], job: Job, path: Path) -> None:
+def _finish(function: Callable[..., Mapping[str, Any]], job: Job, path: Path) -> None:
     torch.set_num_threads(1)
     start = time.process_time()
     result = dict(function(**job))
-    write_atomically(path, json.dumps({**job, **result, "cpu_s": round(time.process_time() - start, 3)}))
+    row = {**job, **result, "cpu_s": round(time.process_time() - start, 3), "recorded": _provenance()}
+    write_atomically(path, json.dumps(row))
+
+
+def _provenance() -> dict[str, Any]:
+    return {"machine": _machine(), "versions": {p: importlib.metadata.version(p) for p in ("torch", "numpy", "joblib")},
+            "python": platform.python_version(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
+
+
+def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
+    """Rows of an existing record by the job whose settings they have, each with its own provenance under ``recorded``."""
+    if not path.exists():
+        return {}
+    head = json.loads(path.read_text(encoding="utf8"))
+    settings = set().union(*jobs)
+    found: dict[str, Job] = {}
+    for row in head["jobs"]:
+        key = _key({name: value for name, value in row.items() if name in settings})
+        if key in found:
+            raise ValueError(f"{path} has two rows for the settings {key}; run the sweep with --fresh")
+        found[key] = {**row, "recorded": {**{name: head[name] for name in PROVENANCE}, **row.get("recorded", {})}}
+    return found
 
 
 @contextmanager
@@ -87,24 +152,35 @@ def _workers(dask: str | None) -> Iterator[None]:
         yield
 
 
-def run(name: str, sweep: Sweep, *, workers: int = 1, dask: str | None = None, unfinished: Path = UNFINISHED,
-        target: Path = RECORDED) -> Path:
+def run(name: str, sweep: Sweep, *, workers: int = 1, dask: str | None = None, fresh: bool = False,
+        unfinished: Path = UNFINISHED, target: Path = RECORDED) -> Path:
     """Run what is missing of ``sweep`` and record it as ``target/name.json``; returns that path.
 
     ``workers`` processes, or the Dask cluster whose scheduler's address is ``dask``. Interrupt and repeat as you like.
+    Rows of an existing record with a job's settings are kept instead of run, unless ``fresh``. The head of the file says
+    where and when most rows were made; a row for which that differs says so itself, under ``recorded``.
+    Raises ``ValueError`` where a record holds two rows with the settings of one job.
     """
     validation.whole("workers", workers)
-    folder = unfinished / name
-    missing = [job for job in sweep.jobs if not _path(folder, job).exists()]
+    folder, record = unfinished / name, target / f"{name}.json"
+    rows = {} if fresh else _kept(record, sweep.jobs)
+    missing = [job for job in sweep.jobs if _key(job) not in rows]
     with _workers(dask):
-        joblib.Parallel(n_jobs=workers)(joblib.delayed(_finish)(sweep.function, job, _path(folder, job)) for job in missing)
-    rows = [json.loads(_path(folder, job).read_text(encoding="utf8")) for job in sweep.jobs]
-    head = {"sweep": name, "command": f"python -m iclutils.sweeps {name}", "cpu_s": round(sum(r["cpu_s"] for r in rows), 1),
-            "machine": _machine(), "versions": {p: importlib.metadata.version(p) for p in ("torch", "numpy", "joblib")},
-            "python": platform.python_version(), "date": time.strftime("%Y-%m-%d", time.gmtime())}
-    body = ",\n ".join(json.dumps(row) for row in rows)
-    write_atomically(target / f"{name}.json", json.dumps(head, indent=1)[:-2] + f',\n "jobs": [\n {body}\n ]\n}}\n')
-    return target / f"{name}.json"
+        joblib.Parallel(n_jobs=workers)(joblib.delayed(_finish)(sweep.function, job, _path(folder, job))
+                                        for job in missing if not _path(folder, job).exists())
+    rows |= {_key(job): json.loads(_path(folder, job).read_text(encoding="utf8")) for job in missing}
+    chosen = [rows[_key(job)] for job in sweep.jobs]
+    common = Counter(json.dumps(row.get("recorded", _provenance())) for row in chosen).most_common(1)[0][0]
+    head = {"sweep": name, "command": f"python -m iclutils.sweeps {name}",
+            "cpu_s": round(sum(row["cpu_s"] for row in chosen), 1), **json.loads(common)}
+    for row in chosen:
+        differs = {key: value for key, value in row.pop("recorded", {}).items() if value != head[key]}
+        row |= {"recorded": differs} if differs else {}
+    body = ",\n ".join(json.dumps(row) for row in chosen)
+    write_atomically(record, json.dumps(head, indent=1)[:-2] + f',\n "jobs": [\n {body}\n ]\n}}\n')
+    for job in missing:
+        _path(folder, job).unlink()
+    return record
 
 
 def _machine() -> str:
@@ -129,7 +205,8 @@ def recorded(name: str, folder: Path = RECORDED) -> dict[str, Any]:
 def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequence[str], **fixed: Any) -> torch.Tensor:
     """The ``fields`` of those rows that have the ``fixed`` settings, as a tensor: one axis for each of ``axes``, then fields.
 
-    Along an axis the values that occur are in rising order. Raises ``ValueError`` unless every combination occurs once.
+    Along an axis the values that occur are in rising order; where a field holds lists, their axes come last.
+    Raises ``ValueError`` unless every combination occurs once.
     """
     chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
     levels = [sorted({row[axis] for row in chosen}) for axis in axes]
@@ -138,7 +215,21 @@ def table(rows: Sequence[Mapping[str, Any]], axes: Sequence[str], fields: Sequen
     if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
         raise ValueError(f"rows with {fixed} must hold every combination of {list(axes)} once; "
                          f"got {len(chosen)} rows for {len(grid)} combinations")
-    return torch.tensor([cells[point] for point in grid], dtype=torch.float64).reshape(*map(len, levels), len(fields))
+    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
+    return found.reshape(*map(len, levels), *found.shape[1:])
+
+
+def drift(name: str, rows: Sequence[Job]) -> float:
+    """Compute these ``rows`` of a recorded sweep again: the largest relative change of any of their numbers.
+
+    Raises ``KeyError`` for an unknown sweep and ``ValueError`` for no rows.
+    """
+    sweep = SWEEPS[validation.one_of("name", name, SWEEPS)]
+    settings = set().union(*sweep.jobs)
+    if not rows:
+        raise ValueError("rows must hold at least one row of the record; got none")
+    return max(abs(now / row[key] - 1) for row in rows
+               for key, now in sweep.function(**{k: v for k, v in row.items() if k in settings}).items())
 
 
 def main() -> None:
@@ -147,8 +238,9 @@ def main() -> None:
     parser.add_argument("name", choices=sorted(SWEEPS))
     parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
     parser.add_argument("--dask", help="address of a Dask scheduler")
+    parser.add_argument("--fresh", action="store_true", help="run jobs again that an existing record holds")
     given = parser.parse_args()
-    print(run(given.name, SWEEPS[given.name], workers=given.workers, dask=given.dask))
+    print(run(given.name, SWEEPS[given.name], workers=given.workers, dask=given.dask, fresh=given.fresh))
 
 
 if __name__ == "__main__":

@@ -49,3 +49,19 @@ def test_cap_bounds_by_hand_on_the_circle() -> None:
     share = math.acos(0.5) / math.pi
     assert float(sphere.cap_area(epsilon, 2)) == pytest.approx(share)
     assert (2 * 0.5 - 0.25) / math.sqrt(2 * math.pi * 2) < share < math.sqrt(0.75)
+
+
+@pytest.mark.parametrize(("call", "error", "words"), [
+    (lambda: bounds.path(1, widest=False), ValueError, ["d", "at least 2", "1"]),
+    (lambda: bounds.free_constants(0), ValueError, ["d", "0"]),
+    (lambda: bounds.explicit(2.5), TypeError, ["d", "2.5"]),
+    (lambda: bounds.distance_sum(1, 3, torch.ones(1).double()), KeyError, ["p", "1"]),
+    (lambda: bounds.distance_sum(0, 1, torch.ones(1).double()), ValueError, ["d", "1"]),
+    (lambda: bounds.distance_sum(0, 3, torch.tensor([1.0, -2.0])), ValueError, ["r", "-2"]),
+    (lambda: bounds.distance_sum(0, 3, torch.tensor([1.0, math.nan])), ValueError, ["r", "NaN"]),
+    (lambda: bounds.distance_sum(0, 3, torch.ones(2, 2)), ValueError, ["r", "(2, 2)"]),
+])
+def test_bad_arguments_are_named(call, error, words):
+    with pytest.raises(error) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words)

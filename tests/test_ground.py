@@ -163,3 +163,20 @@ def test_curvature_is_not_taken_for_precision():
     tight = statistics.line(x, x, torch.full((20,), 1e-6, dtype=torch.float64))
     curved = statistics.line(x, x**3, torch.full((20,), 1e-6, dtype=torch.float64))
     assert curved.slope_se > 100 * tight.slope_se
+
+
+def test_crossing_is_on_the_line_between_the_last_point_below_and_the_next():
+    assert statistics.crossing([1, 2, 4, 8], [0, 3, 1, 5], 2) == pytest.approx(5)
+    for y in ([3, 4], [0, 1]):
+        with pytest.raises(ValueError, match="y must rise from below to above the level 2"):
+            statistics.crossing([1, 2], y, 2)
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error():
+    samples = torch.randn(3, 20, generator=stream(0, "jackknife"), dtype=torch.float64)
+    value, se = statistics.jackknife(lambda s: float(s[1].mean()), samples)
+    mean, expected = statistics.mean_se(samples[1])
+    assert value == pytest.approx(float(mean))
+    assert se == pytest.approx(float(expected))  # an identity, to rounding
+    with pytest.raises(ValueError, match="trials must be at least 2"):
+        statistics.jackknife(lambda s: 0.0, samples[:, :1])

@@ -148,11 +148,11 @@ def test_hills_linear_minimum_by_least_squares(nu):
 def test_new_classes_are_lipschitz_and_covary_as_stated():
     generator = stream(9, "classes")
     rough = functions.Distance(4, 2.0, 16)
-    x = functions._directions((200, 2), 4, generator)
+    x = functions.directions((200, 2), 4, generator)
     value = rough.evaluate(rough.sample((200,), generator), x)
     assert bool(((value[:, 0] - value[:, 1]).abs() <= 2.0 * (x[:, 0] - x[:, 1]).norm(dim=-1) + 1e-12).all())
     for hills in (functions.Hills(6.0), functions.Hills(6.0, "frequency")):
-        pair = functions._directions((2,), 2, generator).expand(40_000, 2, 2)
+        pair = functions.directions((2,), 2, generator).expand(40_000, 2, 2)
         value = hills.evaluate(hills.sample((40_000,), generator), pair)
         product = value[:, 0] * value[:, 1]
         assert abs(z_score(product, hills.covariance((pair[0, 0] * pair[0, 1]).sum()))) < 5

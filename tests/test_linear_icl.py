@@ -72,6 +72,18 @@ def test_errors_are_a_function_of_seed_and_trial():
     assert linear_icl.job(d=6, alpha=3, kappa=0.5, tau=0.5, rho=0.1, ridge=0.1, trial=0, seed=0)["icl"] == float(first[0, 0])
 
 
+def test_the_diversity_job_adds_dmmse_on_the_same_tasks():
+    point = {"d": 6, "alpha": 3, "kappa": 0.5, "tau": 0.5, "rho": 0.1, "ridge": 0.1, "trial": 1, "seed": 0}
+    found = linear_icl.diversity_job(**point, contexts=4000)
+    assert linear_icl.job(**point).items() <= found.items()
+    # k = 1: the posterior is the task itself, so that only the noise is left on the list and ‖w − w₁‖²/d off it
+    alone = linear_icl.diversity_job(**{**point, "kappa": 0.1}, contexts=4000)
+    assert alone["dmmse_idg"] == pytest.approx(0.1)
+    w = Setting(6, 3, 0.1, 0.5, 0.1).tasks(0, 1)
+    se = math.sqrt((2 * 6 + 4 * float(w.square().sum())) / 4000) / 6  # of ‖w − w₁‖²/d, w normal
+    assert abs(alone["dmmse_icl"] - (0.1 + 1 + float(w.square().sum()) / 6)) < 5 * se
+
+
 @pytest.mark.parametrize(("change", "message"), [
     ({"alpha": 0.0}, "alpha must be finite"), ({"kappa": 0.0}, "kappa must be finite"), ({"tau": -1.0}, "tau must be finite"),
     ({"rho": -1.0}, "rho must be finite"), ({"d": 1}, "d must be at least 2")])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from iclutils import covariates, functions, population, prompts, sphere
+from iclutils import covariates, functions, population, population_matrix, prompts, sphere
 from iclutils.randomness import stream
 from iclutils.statistics import equal, mean_se
 
@@ -71,7 +71,7 @@ def test_three_routes_to_the_loss(function: functions.Affine, w: float) -> None:
     value, se = exact.at(function, sigma, w)
     prompt = prompts.draw(function, covariates.Sphere(d), n, sigma, 1, (8000,), stream(1, "prompts", int(w)))
     gamma = torch.softmax(w * prompt.x @ prompt.query.mT, dim=-2)
-    signal, spread = population.context_loss(population.zonal(function), prompt.x, prompt.query, gamma)
+    signal, spread = population_matrix.context_loss(population_matrix.zonal(function), prompt.x, prompt.query, gamma)
     given, given_se = mean_se((signal + sigma**2 * spread).squeeze(-1))
     answer = (prompt.y.unsqueeze(-2) @ gamma).squeeze(-2)
     plain, plain_se = mean_se(((answer - prompt.target) ** 2).squeeze(-1))
@@ -134,7 +134,7 @@ def test_gradient_flows_through_the_weights() -> None:
     x = covariates.sample(covariates.Sphere(3), (50, 6), stream(0, "x"))
     M = torch.eye(3, dtype=torch.float64, requires_grad=True)
     gamma = torch.softmax(x[:, :5] @ M @ x[:, 5:].mT, dim=-2)
-    signal, _ = population.context_loss(population.zonal(function), x[:, :5], x[:, 5:], gamma)
+    signal, _ = population_matrix.context_loss(population_matrix.zonal(function), x[:, :5], x[:, 5:], gamma)
     gradient, = torch.autograd.grad(signal.mean(), M)
     assert bool(torch.isfinite(gradient).all())
 
@@ -202,6 +202,6 @@ def test_best_matrix_finds_the_whitening() -> None:
     u = covariates.sample(covariates.Sphere(2), (3, 60, 7), stream(0, "u"))
     x, eye = u @ root, torch.eye(2, dtype=torch.float64).expand(3, 2, 2)
     inverse = torch.linalg.inv(root @ root)
-    plain = population.best_matrix(population.zonal(functions.Affine(2)), u[..., :6, :], u[..., 6:, :], 0.3, eye)
-    white = population.best_matrix(lambda a, b: (1 + a @ inverse @ b.mT / 2) / 3, x[..., :6, :], x[..., 6:, :], 0.3, eye)
+    plain = population_matrix.best_matrix(population_matrix.zonal(functions.Affine(2)), u[..., :6, :], u[..., 6:, :], 0.3, eye)
+    white = population_matrix.best_matrix(lambda a, b: (1 + a @ inverse @ b.mT / 2) / 3, x[..., :6, :], x[..., 6:, :], 0.3, eye)
     torch.testing.assert_close(root @ white @ root, plain, rtol=1e-4, atol=1e-4)

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
+from iclutils import lowrank_contexts, subspace
 from iclutils import population_lowrank as population
-from iclutils import subspace
 from iclutils.covariates import Sphere, TwoSubspaces
-from iclutils.functions import LINKS, LowRankLink
+from iclutils.links import LINKS, LowRankLink
 from iclutils.prompts import draw
 from iclutils.randomness import stream
 
@@ -83,7 +83,7 @@ def test_loss_equals_a_direct_simulation(link):
     Q, B, B_perp = frame(4, 2)
     x = TwoSubspaces(B, B_perp, 1.2, 0.8)
     M = Q @ torch.diag(torch.tensor([2.0, 1.0, 0.5, -0.3], dtype=F64)) @ Q.mT
-    sample = population.contexts(LowRankLink(B, link), x, 6, 0.3, 20000, 0)
+    sample = lowrank_contexts.contexts(LowRankLink(B, link), x, 6, 0.3, 20000, 0)
     exact = population.loss_at(sample, M)
     p = draw(LowRankLink(B, link), x, 6, 0.3, 1, (40000,), stream(1, "simulation"))
     gamma = torch.softmax(torch.einsum("bnd,de,be->bn", p.x, M, p.query[:, 0]), -1)
@@ -94,7 +94,7 @@ def test_loss_equals_a_direct_simulation(link):
 
 def test_derivatives_agree_with_automatic_differentiation():
     Q, B, B_perp = frame(4, 2)
-    sample = population.contexts(LowRankLink(B, "cosine"), TwoSubspaces(B, B_perp), 5, 0.4, 20, 0)
+    sample = lowrank_contexts.contexts(LowRankLink(B, "cosine"), TwoSubspaces(B, B_perp), 5, 0.4, 20, 0)
     phi = population.features(sample, population.symmetric_basis(Q))
     theta = torch.randn(10, generator=stream(0, "theta"), dtype=F64)
 
@@ -117,7 +117,7 @@ def test_basis_coefficients_are_entries_in_the_frame():
 
 def test_minimum_is_stationary_and_the_same_from_two_starts():
     Q, B, B_perp = frame(3, 2)
-    sample = population.contexts(LowRankLink(B, "linear"), TwoSubspaces(B, B_perp), 5, 0.3, 2000, 0)
+    sample = lowrank_contexts.contexts(LowRankLink(B, "linear"), TwoSubspaces(B, B_perp), 5, 0.3, 2000, 0)
     basis = population.symmetric_basis(Q)
     found = [population.minimise(sample, basis, start) for start in
              (torch.full((6,), 0.1, dtype=F64), torch.tensor([2.0, -0.5, 0.3, 1.0, 0.4, -1.0], dtype=F64))]
@@ -134,7 +134,7 @@ def test_minimum_is_stationary_and_the_same_from_two_starts():
 def test_sandwich_error_is_the_scatter_between_samples():
     _, B, B_perp = frame(3, 2)
     family = blocks_of(B, B_perp)
-    minima = [population.minimise(population.contexts(LowRankLink(B, "linear"), TwoSubspaces(B, B_perp), 4, 0.3, 500, seed),
+    minima = [population.minimise(lowrank_contexts.contexts(LowRankLink(B, "linear"), TwoSubspaces(B, B_perp), 4, 0.3, 500, seed),
                                   family, torch.tensor([1.0, 0.0], dtype=F64)) for seed in range(60)]
     scatter = torch.stack([m.theta for m in minima]).std(0)
     claimed = torch.stack([m.se for m in minima]).mean(0)
@@ -144,7 +144,7 @@ def test_sandwich_error_is_the_scatter_between_samples():
 
 def test_linear_minimum_has_its_closed_form_mass():
     _, B, B_perp = frame(6, 2)
-    sample = population.contexts(LowRankLink(B, "affine"), Sphere(6), 10, 0.3, 20000, 0)
+    sample = lowrank_contexts.contexts(LowRankLink(B, "affine"), Sphere(6), 10, 0.3, 20000, 0)
     found = population.linear_minimum(sample, blocks_of(B, B_perp))
     assert abs(float(found.theta[0]) - population.linear_mass(10, 6, 2, 0.3)) < 5 * float(found.se[0])
     assert abs(float(found.theta[1])) < 5 * float(found.se[1])
@@ -157,7 +157,7 @@ def test_linear_minimum_has_its_closed_form_mass():
 
 
 def test_theorem_case_in_small_and_with_a_binding_bound():
-    case = population.Case("linear", 3, 2, 2, 0.0)
+    case = lowrank_contexts.Case("linear", 3, 2, 2, 0.0)
     sample = case.contexts(40000, 0)
     for bound in (None, 2.0):
         _, seen = population.full_minimum(case, sample, bound=bound)
@@ -169,7 +169,7 @@ def test_theorem_case_in_small_and_with_a_binding_bound():
 
 
 def test_lemma_slopes_by_finite_differences():
-    alpha, case = torch.tensor([2.0, 1.0, 0.5], dtype=F64), population.Case("linear", 3, 2, 3, 1.0)
+    alpha, case = torch.tensor([2.0, 1.0, 0.5], dtype=F64), lowrank_contexts.Case("linear", 3, 2, 3, 1.0)
     sample = case.contexts(3 * 500, 0)
     logits = 1.5 * population.features(sample, case.family[:1]).squeeze(-1)
     step = torch.tensor([1e-6, 0, 0], dtype=F64)
@@ -184,6 +184,6 @@ def test_lemma_slopes_by_finite_differences():
 
 def test_case_refuses_bad_numbers():
     with pytest.raises(ValueError, match="k must be in"):
-        population.Case("linear", 3, 4, 2, 0.0)
+        lowrank_contexts.Case("linear", 3, 4, 2, 0.0)
     with pytest.raises(ValueError, match="sigma must be"):
-        population.Case("linear", 3, 2, 2, -1.0)
+        lowrank_contexts.Case("linear", 3, 2, 2, -1.0)

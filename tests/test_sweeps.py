@@ -1,8 +1,11 @@
 """Sweeps resume, write atomically and record their provenance; the registered ones are well formed."""
 
 import json
+import os
+import time
 from pathlib import Path
 
+import distributed
 import pytest
 
 from iclutils import sweeps
@@ -29,6 +32,42 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
     assert {"command", "cpu_s", "machine", "versions", "python", "date"} <= set(data)
 
 
+def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
+    log, parts = str(tmp_path / "log"), tmp_path / "parts"
+
+    def extend(top, **options):
+        sweep = sweeps.Sweep(_square, [{"x": x, "log": log} for x in range(10, top)])
+        sweeps.run("squares", sweep, unfinished=parts, target=tmp_path, **options)
+        return sweeps.recorded("squares", tmp_path)
+
+    monkeypatch.setattr(sweeps, "_machine", lambda: "an old machine")
+    old = extend(12)
+    assert not any("recorded" in row for row in old["jobs"])
+    assert [p for p in parts.rglob("*") if p.is_file()] == []
+    monkeypatch.setattr(sweeps, "_machine", lambda: "a new machine")
+    new = extend(15)
+    assert Path(log).read_text().split() == ["10", "11", "12", "13", "14"]
+    assert [row["y"] for row in new["jobs"]] == [100, 121, 144, 169, 196]
+    assert new["machine"] == "a new machine"
+    assert [row.get("recorded") for row in new["jobs"]] == [{"machine": "an old machine"}] * 2 + [None] * 3
+    assert [{**row, "recorded": 0} for row in new["jobs"][:2]] == [{**row, "recorded": 0} for row in old["jobs"]]
+    assert extend(15) == new
+    assert extend(13)["machine"] == "an old machine"  # where most rows were made
+    again = extend(13, fresh=True)
+    assert Path(log).read_text().split()[5:] == ["10", "11", "12"]
+    assert again["machine"] == "a new machine"
+    assert not any("recorded" in row for row in again["jobs"])
+
+
+def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
+    sweep = sweeps.Sweep(_square, [{"x": 11, "log": str(tmp_path / "log")}])
+    path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "jobs": data["jobs"] * 2}))
+    with pytest.raises(ValueError, match="two rows for the settings"):
+        sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+
+
 def test_atomic_write_leaves_no_parts(tmp_path):
     sweeps.write_atomically(tmp_path / "a.json", "1")
     sweeps.write_atomically(tmp_path / "a.json", "2")
@@ -44,18 +83,46 @@ def test_a_missing_record_says_how_to_make_it(tmp_path):
 def test_table_lays_rows_out_by_axes():
     rows = [{"a": a, "t": t, "kind": kind, "y": 10.0 * a + t} for kind in "xy" for a in (2, 1) for t in (0, 1, 2)]
     assert sweeps.table(rows, ["a", "t"], ["y"], kind="x")[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]  # a field may hold lists, of one shape
+    found = sweeps.table(many, ["a", "t"], ["sets"], kind="x")
+    assert found.shape == (2, 3, 1, 4, 3)
+    assert found[1, 2, 0, 3].tolist() == [1, 2, 22]
     with pytest.raises(ValueError, match="every combination"):
         sweeps.table(rows, ["a", "t"], ["y"])
     with pytest.raises(ValueError, match="every combination"):
         sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
 
 
-def test_dask_workers_give_the_same(tmp_path):
-    distributed = pytest.importorskip("distributed")
-    sweep = sweeps.Sweep(_square, [{"x": x, "log": str(tmp_path / "log")} for x in range(2)])
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        sweeps.run("squares", sweep, dask=cluster.scheduler_address, unfinished=tmp_path / "parts", target=tmp_path)
-    assert [job["y"] for job in sweeps.recorded("squares", tmp_path)["jobs"]] == [0, 1]
+def test_drift_is_the_largest_change(tmp_path, monkeypatch):
+    log = str(tmp_path / "log")
+    monkeypatch.setitem(sweeps.SWEEPS, "squares", sweeps.Sweep(_square, [{"x": x, "log": log} for x in (1, 2)]))
+    rows = [{"x": 1, "log": log, "y": 1.0, "cpu_s": 0.1}, {"x": 2, "log": log, "y": 5.0, "cpu_s": 0.1}]
+    assert sweeps.drift("squares", rows[:1]) == 0
+    assert sweeps.drift("squares", rows) == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="no"):
+        sweeps.drift("squares", [])
+    with pytest.raises(KeyError, match="name must be one of"):
+        sweeps.drift("circles", rows)
+
+
+def _meet(*, x: int, folder: str) -> dict[str, float]:
+    """Two such jobs wait for each other, so they end only if two workers run them at the same time."""
+    Path(folder, str(x)).touch()
+    deadline = time.monotonic() + 60
+    while not Path(folder, str(1 - x)).exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError("the other job did not start")
+        time.sleep(0.01)
+    return {"pid": os.getpid()}
+
+
+def test_two_dask_workers_share_the_jobs(tmp_path):
+    sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        sweeps.run("meet", sweep, dask=cluster.scheduler_address, unfinished=tmp_path / "parts", target=tmp_path)
+    rows = sweeps.recorded("meet", tmp_path)["jobs"]
+    assert [row["x"] for row in rows] == [0, 1]
+    assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
 
 
 @pytest.mark.parametrize("name", sorted(sweeps.SWEEPS))

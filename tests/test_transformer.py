@@ -1,91 +1,135 @@
-"""The trained layer: against attention itself, its derivatives against autograd, its training against optimality."""
+"""The fleet of whole transformers: against one written with torch's own layers, and each model apart from the others."""
 
 import pytest
 import torch
+from torch.nn import functional
 
-from iclutils import linear_icl, transformer
+from iclutils import attention_layer, transformer
 from iclutils.randomness import stream
+from iclutils.transformer import Architecture
 
 
-def _weights(count, d):
-    draw = stream(0, "weights", d)
-    return (torch.randn(count, d + 1, dtype=torch.float64, generator=draw),
-            torch.randn(count, d + 1, d, dtype=torch.float64, generator=draw))
+def _weights(architecture, count=2, seed=0):
+    """Weights of which none is at a special value."""
+    draw = stream(seed, "weights", architecture.d, architecture.blocks)
+    return {name: w + 0.2 * torch.randn(w.shape, dtype=w.dtype, generator=draw)
+            for name, w in architecture.start(seed, range(count), torch.float64).items()}
 
 
-def test_layer_output_is_linear_attention_at_the_query():
-    d, ell, draw = 3, 5, stream(0, "full")
-    fleet = transformer.draw_fleet([7, 7], d, ell, 0.1, 0)
-    value, mixing = torch.randn(2, d + 1, d + 1, dtype=torch.float64, generator=draw)
-    full = linear_icl.linear_attention(fleet.z, value, mixing)[..., d, ell]
-    u, m = value[d].expand(2, -1), mixing[:, :d].expand(2, -1, -1)
-    assert torch.allclose(full, transformer.layer_output(fleet.z, u, m), atol=1e-12)
+def _plain(architecture, weights, tokens):
+    """One model, all tokens, layer by layer in torch.nn.functional; ``tokens: (m, T, d+1)``."""
+    def dense(x, name, bias=None):
+        return functional.linear(x, weights[name].T, None if bias is None else weights[bias][0])
+
+    def norm(x, scale, shift):
+        return functional.layer_norm(x, x.shape[-1:], weights[scale][0], weights[shift][0], 1e-6)
+
+    h = dense(tokens, "embed", "embed bias")
+    for i in range(architecture.blocks):
+        x = h + functional.scaled_dot_product_attention(*(dense(h, f"{name} {i}") for name in "QKV"), is_causal=True)
+        g = norm(x, f"scale {i}", f"shift {i}")
+        for j in range(architecture.dense):
+            x = dense(functional.gelu(x, approximate="tanh") if j else g, f"dense {i}.{j}", f"dense bias {i}.{j}")
+        h = norm(g + x, f"last scale {i}", f"last shift {i}")
+    return dense(h, "read", "read bias")[:, -1, 0]
 
 
-def test_softmax_layer_is_torch_attention():
+@pytest.mark.parametrize(("blocks", "dense"), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 1)])
+def test_forward_is_the_transformer_of_torch_layers(blocks, dense):
+    architecture = Architecture(3, blocks, dense)
+    weights = _weights(architecture)
+    tokens = torch.randn(2, 5, 6, 4, dtype=torch.float64, generator=stream(0, "tokens"))
+    found = transformer.forward(architecture, weights, tokens)
+    for b in range(2):
+        expected = _plain(architecture, {name: w[b] for name, w in weights.items()}, tokens[b])
+        assert torch.allclose(found[b], expected, atol=1e-12)  # rounding: 1e-16 times a few hundred operations
+
+
+def test_the_gradient_is_that_of_the_plain_transformer():
+    architecture = Architecture(3, 2, 1)
+    weights = {name: w.requires_grad_() for name, w in _weights(architecture, 1).items()}
+    tokens = torch.randn(1, 5, 6, 4, dtype=torch.float64, generator=stream(0, "tokens"))
+    ours = torch.autograd.grad(transformer.forward(architecture, weights, tokens).sum(), list(weights.values()))
+    plain = torch.autograd.grad(_plain(architecture, {k: w[0] for k, w in weights.items()}, tokens[0]).sum(),
+                                list(weights.values()))
+    for a, b in zip(ours, plain, strict=True):
+        assert torch.allclose(a, b, atol=1e-11)
+
+
+def test_parameters_and_start():
+    # by hand: embedding (d+1)d + d; a block 3d² + 4d and d² + d for each dense layer; reading d + 1
+    assert [Architecture(5, *b).parameters() for b in ((1, 0), (2, 1), (3, 1))] == [136, 291, 416]
+    weights = Architecture(30, 1).start(0, range(2))
+    assert weights["read"].dtype == torch.float32
+    # 900 entries of variance 1/30, kurtosis below 3: relative standard error of the variance at most (2/900)^½ = 0.047
+    assert abs(float(weights["Q 0"][0].var()) * 30 - 1) < 4 * 0.047
+    assert float(weights["Q 0"].abs().max()) <= 2 / (0.8796 * 30**0.5)
+    assert not torch.equal(weights["Q 0"][0], weights["Q 0"][1])
+    assert torch.equal(Architecture(30, 1).start(0, [1])["Q 0"][0], weights["Q 0"][1])
+
+
+@pytest.mark.parametrize(("blocks", "dense"), [(1, 0), (1, 1), (2, 1)])
+def test_identifiable_parameters(blocks, dense):
     d = 3
-    fleet = transformer.draw_fleet([7], d, 5, 0.1, 0)
-    u, m = _weights(1, d)
-    tokens = fleet.z[0].mT
-    query = (fleet.z[0, :, :d, -1] @ m[0].T)[:, None]
-    out = torch.nn.functional.scaled_dot_product_attention(query, tokens, tokens @ u[0][:, None], scale=1.0)
-    assert torch.allclose(transformer.layer_output(fleet.z, u, m, softmax=True)[0], out[:, 0, 0], atol=1e-12)
+    assert transformer.identifiable_parameters(Architecture(d, blocks, dense)) == \
+        3 * blocks * d**2 + (5 - 2 * blocks) * d - (blocks + 1)
 
 
-@pytest.mark.parametrize("softmax", [False, True])
-def test_jacobian_is_the_derivative(softmax):
-    d = 3
-    fleet = transformer.draw_fleet([4], d, 4, 0.1, 0)
-    u, m = _weights(1, d)
-
-    def output(theta):
-        return transformer.layer_output(fleet.z, theta[None, :d + 1], theta[d + 1:].reshape(1, d + 1, d), softmax=softmax)[0]
-
-    by_autograd = torch.autograd.functional.jacobian(output, torch.cat([u[0], m[0].flatten()]))
-    assert torch.allclose(transformer.jacobian(fleet.z, u, m, softmax=softmax)[0], by_autograd, atol=1e-12)
-
-
-@pytest.mark.parametrize("d", [2, 3, 5])
-def test_identifiable_parameters(d):
-    # u and M up to one common scale: (d+1) + d(d+1) − 1
-    assert transformer.identifiable_parameters(d) == d * (d + 2)
-    # the softmax fixes the scale
-    assert transformer.identifiable_parameters(d, softmax=True) == (d + 1) ** 2
+def test_minibatches_are_tenths_and_match_plain_adamw():
+    architecture, n = Architecture(3, 2, 1), 25
+    fleet = attention_layer.draw_fleet([n, n], 3, 3, 0.1, 0)
+    trained = transformer.train(architecture, fleet, 0, [3], rate=0.01, settle=0.0, dtype=torch.float64)[0]
+    tokens, y = transformer.tokens_of(fleet, torch.float64)
+    for b in range(2):
+        one = {name: w[0].clone().requires_grad_() for name, w in architecture.start(0, [b], torch.float64).items()}
+        optimiser = torch.optim.AdamW(list(one.values()), lr=0.01, weight_decay=1e-4)
+        draw = stream(0, "minibatches", n)
+        for _ in range(3):
+            chosen = torch.randperm(n, generator=draw)[:2]  # ⌊25/10⌋
+            optimiser.zero_grad()
+            (_plain(architecture, one, tokens[b][chosen]) - y[b][chosen]).square().mean().backward()
+            optimiser.step()
+        for name, w in one.items():
+            assert torch.allclose(w, trained[name][b], atol=1e-9), name
 
 
-def test_fit_reaches_a_stationary_point_and_interpolates_below_the_count():
-    fleet = transformer.draw_fleet([6, 40], 3, 3, 0.1, 0)
-    layers = transformer.fit(fleet, 0)
-    loss = layers.loss(fleet)
-    assert float(loss[0]) < 1e-20
-    assert float(loss[1]) > 1e-4
-    u, m = layers.u.clone().requires_grad_(), layers.m.clone().requires_grad_()
-    transformer.Layers(u, m).loss(fleet).sum().backward()
-    assert float(u.grad.norm() + m.grad.norm()) < 1e-6
+def test_one_models_data_do_not_touch_another():
+    architecture = Architecture(3, 2, 1)
+    fleet, other = (attention_layer.draw_fleet([20, 20], 3, 3, 0.1, seed) for seed in (0, 1))
+    mixed = attention_layer.Fleet(*(torch.stack([getattr(fleet, k)[0], getattr(other, k)[1]]) for k in ("z", "y", "mask")))
+    first, second = (transformer.train(architecture, f, 0, [20], dtype=torch.float64)[0] for f in (fleet, mixed))
+    for name, w in first.items():
+        assert torch.allclose(w[0], second[name][0], atol=1e-12)
+    assert not torch.allclose(first["Q 0"][1], second["Q 0"][1])
 
 
-def test_adamw_lowers_the_loss_and_keeps_models_apart():
-    fleet = transformer.draw_fleet([10, 20], 3, 3, 0.1, 0)
-    first, later = transformer.train(fleet, 0, [1, 300])
-    assert bool((later.loss(fleet) < first.loss(fleet)).all())
-    # the other model's data do not matter: exchange them
-    other = transformer.draw_fleet([10, 20], 3, 3, 0.1, 1)
-    mixed = transformer.Fleet(*(torch.stack([getattr(fleet, k)[0], getattr(other, k)[1]]) for k in ("z", "y", "mask")))
-    assert torch.allclose(transformer.train(mixed, 0, [300])[0].u[0], later.u[0], atol=1e-10)
+def test_training_is_deterministic_lowers_the_loss_and_settles():
+    architecture = Architecture(3, 1, 0)
+    fleet = attention_layer.draw_fleet([20] * 4, 3, 3, 0.1, 0)
+    brief, long = transformer.train(architecture, fleet, 0, [10, 400], rate=5e-3)
+    again = transformer.train(architecture, fleet, 0, [400], rate=5e-3)[0]
+    assert all(torch.equal(w, again[name]) for name, w in long.items())
+    assert bool((transformer.losses(architecture, long, fleet) < transformer.losses(architecture, brief, fleet)).all())
 
 
-def test_fleets_share_tasks_but_not_prompts_between_roles():
-    train = transformer.draw_fleet([8], 3, 200, 0.0, 0, tasks=1)
-    test = transformer.draw_fleet([8], 3, 200, 0.0, 0, tasks=1, role="test")
-    assert not torch.equal(train.z, test.z)
-    solve = [torch.linalg.lstsq(f.z[0, 0, :3, :-1].T, f.z[0, 0, 3, :-1]).solution for f in (train, test)]
-    assert torch.allclose(*solve)
+def test_a_job_is_small_and_names_its_errors():
+    settings = {"d": 3, "blocks": 1, "dense": 0, "n": 20, "sets": 2, "rho": 0.01, "steps": 20, "rate": 1e-3, "seed": 0}
+    fresh, pooled = (transformer.job(tasks=tasks, **settings) for tasks in (None, 2))
+    assert set(fresh) == {"train", "icl"}
+    assert set(pooled) == {"train", "icl", "idg"}
+    assert torch.tensor(pooled["idg"]).shape == (3, 2)
 
 
 def test_bad_input_is_refused():
-    with pytest.raises(ValueError, match="sizes must be at least 1"):
-        transformer.draw_fleet([0], 3, 3, 0.1, 0)
-    with pytest.raises(ValueError, match="rho must be finite"):
-        transformer.draw_fleet([3], 3, 3, -0.1, 0)
-    with pytest.raises(ValueError, match="iterations must be at least 1"):
-        transformer.fit(transformer.draw_fleet([3], 2, 2, 0.1, 0), 0, iterations=0)
+    fleet = attention_layer.draw_fleet([5, 6], 3, 3, 0.1, 0)
+    with pytest.raises(ValueError, match="fleet must hold sets of one size"):
+        transformer.train(Architecture(3, 1), fleet, 0, [1])
+    fleet = attention_layer.draw_fleet([5, 5], 3, 3, 0.1, 0)
+    with pytest.raises(ValueError, match="checkpoints must rise"):
+        transformer.train(Architecture(3, 1), fleet, 0, [3, 2])
+    with pytest.raises(ValueError, match="settle must be finite"):
+        transformer.train(Architecture(3, 1), fleet, 0, [3], settle=2)
+    with pytest.raises(ValueError, match="blocks must be at least 1"):
+        Architecture(3, 0)
+    with pytest.raises(ValueError, match="tokens must have shape"):
+        transformer.forward(Architecture(4, 1), Architecture(4, 1).start(0, [0]), torch.zeros(1, 2, 3, 4))
