@@ -81,7 +81,8 @@ def _transformers(seed: int = 0) -> list[Job]:
             (5, 3, 16, (1.5, 3, 5, 7, 12)), (10, 1, 16, (0.5, 2, 3.5, 8)), (7, 2, 16, (1, 3, 4.5, 12))]
     jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
     jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 5, 50)]
-    return jobs + [fleet(5, 1, 50, 32, rate=rate, steps=steps) for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))]
+    jobs += [fleet(5, 1, 50, 32, rate=rate, steps=steps) for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))]
+    return jobs + [fleet(5, 1, n, 16, rate=1e-4, steps=1_100_000) for n in (63, 88)]  # as long as the authors train
 
 
 def _attention_layers(seed: int = 0) -> list[Job]:
