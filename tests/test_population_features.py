@@ -200,7 +200,8 @@ def test_labels_second_moments_are_those_of_draws():
 def test_prompts_of_features_have_the_second_moments_of_the_sphere():
     K, ell, rho = 4, 9, 0.5
     prompts = features.sample_orthonormal(K, ell, rho, stream(7, "features"), n=100_000)
-    assert torch.equal(prompts.x.sum(1), torch.ones(100_000).double()) and bool((prompts.x.max(1).values == 1).all())
+    assert torch.equal(prompts.x.sum(1), torch.ones(100_000).double())
+    assert bool((prompts.x.max(1).values == 1).all())
     g = prompts.v[:, :K] * ell / K
     mean, se = mean_se(g[:, :, None] * g[:, None, :])
     exact = ell / K * (1 + rho + (ell - 1) / K) * torch.eye(K).double()  # a = E‖g‖²/d of chapter 3, F = c₁ = 1
