@@ -23,7 +23,8 @@ PRESSED = """() => [...document.querySelectorAll('.score-filters button[aria-pre
 
 @pytest.fixture(scope="module")
 def rows():
-    return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+    found = json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+    return [row for row in found if row["verdict"]]    # those of a chapter that was not run have none
 
 
 @pytest.fixture
