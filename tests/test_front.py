@@ -195,9 +195,7 @@ def test_skip_link_and_visible_focus(front):
     front.evaluate("document.activeElement.blur()")
     front.keyboard.press("Tab")
     assert "Skip to main content" in front.evaluate("document.activeElement.textContent")
-    box = front.evaluate("(r => [r.top, r.height])(document.activeElement.getBoundingClientRect())")
-    assert box[0] >= 0
-    assert box[1] > 10
+    front.wait_for_function("(r => r.top >= 0 && r.height > 10)(document.activeElement.getBoundingClientRect())")    # it slides in
     front.keyboard.press("Enter")
     assert front.evaluate("location.hash") == "#main-content"
     unseen = []
