@@ -19,10 +19,10 @@ NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
-BROWSER := tests/test_site.py tests/test_explorers.py
+BROWSER := tests/test_site.py tests/test_front.py tests/test_explorers.py tests/test_downloads.py tests/test_paper.py
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book test check lint unit chapter expected seeds bench lab site-test clean chromium
+.PHONY: help book pdf picture test check lint unit chapter expected seeds bench lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -33,8 +33,11 @@ book: $(STAMP)
 	$(SPHINX)
 	@echo "The book is at _build/html/index.html"
 
-## make test                  everything: make check, and the site in a real browser
-test: chromium $(STAMP) check
+## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
+pdf: chromium book paper
+
+## make test                  everything: make check, the site in a real browser and on paper
+test: chromium $(STAMP) check paper
 	$(PYTEST) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
@@ -75,6 +78,10 @@ seeds: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/bench.py $(NAME)
 
+## make picture               the overview figure of the book that was built last becomes the README's picture
+picture: $(STAMP)
+	$(BIN)/python book/_ext/bookpicture.py
+
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab
 	cd book/chapters && ../../$(BIN)/jupyter-lab
@@ -83,12 +90,17 @@ lab: $(VENV)/.lab
 clean:
 	rm -rf _build
 
-.PHONY: need-name
+# the second build links the PDFs; it runs no chapter and writes only the pages that list files
+.PHONY: need-name paper
+paper:
+	$(BIN)/python book/_ext/bookpdf.py
+	@mkdir -p $(REPORTS) && $(SPHINX) > $(REPORTS)/paper.log 2>&1 || { cat $(REPORTS)/paper.log; exit 1; }
+
 need-name:
 	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
 
 chromium:
-	@command -v chromium >/dev/null 2>&1 || { echo "make test opens the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
+	@command -v chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
 
 $(STAMP): requirements.lock pyproject.toml
 	@command -v $(PY) >/dev/null 2>&1 || { echo "This book needs Python 3.11, and there is no $(PY) here: install it, or name it with make PY=/path/to/python3.11"; exit 1; }

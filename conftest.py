@@ -21,6 +21,7 @@ import yaml
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import bookcache  # noqa: E402
+import bookorigin  # noqa: E402
 
 bookcache.prepare_environment(ROOT)
 sys.path.insert(0, str(ROOT))
@@ -124,8 +125,10 @@ class ChapterFile(nbv.IPyNbFile):
             raise refuse(f"{self.path.name} has no claim in book/claims.yml, so that nothing would be checked")
         self.rows = [row["id"] for row in rows]
         mode = self.config.option.chapters
+        self.reference = bookorigin.reference(self.chapter, ROOT)
         self.expected = self.read_expected() if mode in ("compare", "try") else {}
         self.printed, self.stray, self.warned, self.passed, self.seconds = [], [], [], 0, 0.0
+        self.judged = {}
         self.code_cells = len(cells)
         for number, cell in enumerate(cells):
             yield ChapterCell.from_parent(self, name=f"cell{number}", cell_num=number, cell=cell, options=defaultdict(bool))
@@ -165,6 +168,7 @@ class ChapterFile(nbv.IPyNbFile):
         return {line.id: line for line in parsed}
 
     def setup(self):
+        self.folder, self.origin = bookcache.cache_path(ROOT), bookorigin.now(ROOT)
         super().setup()
         kernel = self.kernel
         # nbval runs cells with store_history=False: IPython then does not see a trailing ';'
@@ -195,8 +199,20 @@ class ChapterFile(nbv.IPyNbFile):
     def ran_through(self):
         """All cells passed: the run may be shown."""
         self.seconds = self.processor_seconds()
-        if self.config.option.fill_cache and self.master_seed is None:
-            bookcache.store_run(self.nb, self.path, bookcache.cache_path(ROOT), self.seconds)
+        self.keep_run()
+
+    def keep_run(self):
+        """For the site, unless the package or another input was edited meanwhile: then nobody knows what was run."""
+        if self.config.option.fill_cache and self.master_seed is None and bookcache.cache_path(ROOT) == self.folder:
+            bookcache.store_run(self.nb, self.path, self.folder, self.seconds, self.origin)
+
+    def was_judged(self):
+        """Note beside the kept run how the comparison went; one that left out a line is none."""
+        names = {f"claim:{claim}" for claim in self.expected} | {"ledger"}
+        if self.whole and set(self.judged) == names:
+            outcome = bookorigin.AGREES if all(self.judged.values()) else bookorigin.DISAGREES
+            self.origin |= {"outcome": outcome, "reference": self.reference}
+            self.keep_run()
 
     def write_expected(self):
         lines = [str(line) for line in self.found().values()]
@@ -275,7 +291,9 @@ class AfterCells(pytest.Item):
             raise Finding(f"{self.parent.chapter} did not run through: one of its cells failed (see there)")
         if self.config.option.chapters == "try" and self.parent.at_own_settings:
             pytest.skip("at your settings: not compared")
+        self.parent.judged[self.name] = False
         self.judge()
+        self.parent.judged[self.name] = True
 
 
 class ClaimItem(AfterCells):
@@ -302,7 +320,11 @@ class LedgerItem(AfterCells):
             self.user_properties.append(("chapter", self.parent.chapter))
             self.user_properties.append(("master_seed", self.parent.master_seed))
             self.user_properties.append(("seconds", self.parent.seconds))
-        super().runtest()
+        try:
+            super().runtest()
+        finally:
+            if self.config.option.chapters in ("compare", "try"):
+                self.parent.was_judged()
 
     def judge(self):
         chapter, option = self.parent, self.config.option

@@ -8,7 +8,7 @@ A module is one concept of the theory. Five floors, imports only downwards:
     data      covariates, features, functions, links, prompts, subspace
     ground    randomness, statistics, validation
     theory    sphere, population, population_linear, population_matrix, population_value, lowrank_contexts,
-              population_lowrank, bounds, asymptotics, meanfield   (a wing: sees data and ground only)
+              population_lowrank, population_features, bounds, asymptotics, meanfield   (a wing: sees data and ground only)
 
 A prediction (theory) never shares code with what it predicts (models, learning).
 """

@@ -160,3 +160,20 @@ def sample_naive(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Gen
     y = y + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
     v = torch.einsum("nl,nld->nd", y[:, :ell], x[:, :ell]) * (d / ell)
     return Prompts(x[:, ell], torch.cat([v, y[:, :ell].square().mean(1, keepdim=True)], 1), y[:, ell])
+
+
+def sample_orthonormal(K: int, ell: int, rho: float, generator: torch.Generator, *, n: int) -> Prompts:
+    """The reduced prompts of chapter 6's tokens: K = d orthonormal features, each with probability 1/K (chapter 7).
+
+    In the features' frame a token is a unit vector; every prompt has a task w ~ N(0, I_K) of its own. The query's label
+    carries noise, as in :func:`sample`.
+    """
+    validation.whole("n", n)
+    _context(K, ell, rho)
+    check_memory(n * (ell + 1) // K + n, K)
+    index = torch.randint(K, (n, ell + 1), generator=generator)
+    w = torch.randn(n, K, dtype=torch.float64, generator=generator)
+    y = w.gather(1, index) + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    sums = torch.zeros(n, K, dtype=torch.float64).scatter_add_(1, index[:, :ell], y[:, :ell])
+    v = torch.cat([K / ell * sums, y[:, :ell].square().mean(1, keepdim=True)], 1)
+    return Prompts(torch.nn.functional.one_hot(index[:, ell], K).double(), v, y[:, ell])

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from iclutils import figure_data, legibility
@@ -147,3 +148,9 @@ def key(figure: Figure, place: Axes | None = None, *, columns: int = 3, title: s
     else:
         place.axis("off")
         place.legend(shown, labels, loc="center", ncols=1, title=title)
+
+
+def name(axes: Axes, x: float, y: float, text: str, colour: str | tuple[float, float, float], *, ha: str = "left") -> None:
+    """Write the name of a curve beside it, in its colour (darker, to be read on white), in place of a legend."""
+    axes.text(x, y, text, color=[0.7 * part for part in to_rgb(colour)], ha=ha, va="center", fontsize=9,
+              bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0})

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection, QuadMesh
+from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
@@ -58,19 +58,23 @@ def meet(one: Bbox, two: Bbox, slack: float = 1.0) -> bool:
 
 
 def covered(axes: Axes) -> list[str]:
-    """The series whose lines or points run under the panel's legend."""
+    """The series whose lines, points or error bars run under the panel's legend."""
     legend = axes.get_legend()
     if legend is None:
         return []
     box = legend.get_window_extent()
     found = []
-    for line in axes.lines:
-        at = line.get_transform().transform(np.column_stack([floats(v) for v in line.get_data(orig=False)]))
-        if line.get_linestyle() not in ("None", "none", "", " ") and len(at) > 1:
+    drawn: list[tuple[Any, Any, bool]] = [(line, np.column_stack([floats(v) for v in line.get_data(orig=False)]),
+                                           line.get_linestyle() not in ("None", "none", "", " ")) for line in axes.lines]
+    bundles = [bars for bars in axes.collections if isinstance(bars, LineCollection)]
+    drawn += [(bars, floats(bar), True) for bars in bundles for bar in bars.get_segments()]
+    for line, points, joined in drawn:
+        at = line.get_transform().transform(points)
+        if joined and len(at) > 1:
             steps = np.linspace(0, 1, 50)[:, None, None]
             at = (at[None, :-1] * (1 - steps) + at[None, 1:] * steps).reshape(-1, 2)
         at = at[np.isfinite(at).all(1)]
         inside = (at[:, 0] > box.x0 + 1) & (at[:, 0] < box.x1 - 1) & (at[:, 1] > box.y0 + 1) & (at[:, 1] < box.y1 - 1)
         if inside.any():
-            found.append(label(line).removeprefix("_") or "a line")
+            found.append(label(line).removeprefix("_") or "a line or bar")
     return found

@@ -6,7 +6,8 @@ covariance $k(t) = \sum_k c_kP_k(t)$, and $g = \sum_i y_ix_i$,
 $$\mathcal L_{LA}(M) = \tfrac{a}{d}\|M\|_F^2 - \tfrac{2nc_1}{d^2}\operatorname{tr}M + F,\qquad
 a = \tfrac1d E\|g\|^2 = \tfrac nd\Big(F+\sigma^2+(n-1)\tfrac{c_1}d\Big).$$
 
-Of a task the unit sees only $h = E_x[f(x)x]$, with $E\|h\|^2 = c_1/d$. Chapter 3 uses this.
+Of a task the unit sees only $h = E_x[f(x)x]$, with $E\|h\|^2 = c_1/d$. Chapter 3 uses this. For linear tasks the
+minimiser is known for any tokens and tasks (:func:`best_matrix`, chapter 7).
 """
 
 import math
@@ -82,6 +83,34 @@ def hills_minimum(nu: float, n: Number, sigma: Number) -> Number:
     for H in (((lower + upper) / 2) ** 2 / 2, ((lower - upper) / 2) ** 2 / 2):
         minimum = minimum - 2 * n * H**2 / ((0.5 + sigma**2) / 2 + (n - 1) * H)
     return minimum
+
+
+def best_matrix(tokens: torch.Tensor, tasks: torch.Tensor, label: torch.Tensor, n: int) -> torch.Tensor:
+    r"""Linear attention's minimiser for tasks $f(x)=u^\top x$ (and an even rest) with any covariances; ``(d, d)``.
+
+    $$M = T\Sigma\,\big[(n-1)\,\Sigma T\Sigma + E\,y^2xx^\top\big]^{-1}$$
+
+    ``tokens`` is $\Sigma = E xx^\top$, ``tasks`` is $T = E uu^\top$, ``label`` is $E\,y^2xx^\top$ (:func:`gaussian_label`,
+    :func:`sphere_label`), all ``(d, d)``. The answer is $x^\top M\sum_iy_ix_i$; the query's law drops out.
+    """
+    size = validation.shape("tokens", tokens, "d d")
+    validation.shape("tasks", tasks, "d d", d=size["d"]), validation.shape("label", label, "d d", d=size["d"])
+    second = (validation.whole("n", n) - 1) * tokens @ tasks @ tokens + label
+    return torch.linalg.solve(second, tokens @ tasks).mT
+
+
+def gaussian_label(tokens: torch.Tensor, tasks: torch.Tensor, sigma: float) -> torch.Tensor:
+    r"""$E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma$ for tokens N(0, Σ)."""
+    power = (tokens @ tasks).trace() + validation.nonnegative("sigma", sigma) ** 2
+    return power * tokens + 2 * tokens @ tasks @ tokens
+
+
+def sphere_label(tasks: torch.Tensor, sigma: float, offset: float = 0.0) -> torch.Tensor:
+    r"""$E\,y^2xx^\top = [(\operatorname{tr}T)I+2T]/(d(d+2))+I(E b^2+\sigma^2)/d$ on the unit sphere; ``offset`` is $E b^2$."""
+    d = validation.shape("tasks", tasks, "d d")["d"]
+    eye = torch.eye(d, dtype=tasks.dtype)
+    rest = validation.nonnegative("sigma", sigma) ** 2 + validation.nonnegative("offset", offset)
+    return (tasks.trace() * eye + 2 * tasks) / (d * (d + 2)) + rest / d * eye
 
 
 def _sinc(x: float) -> float:

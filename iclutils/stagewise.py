@@ -66,23 +66,30 @@ def _residual(theta: Tensor, counts: Tensor, targets: Tensor) -> tuple[Tensor, T
     return a, a - torch.nn.functional.one_hot(targets, K).to(a.dtype).unsqueeze(-2)
 
 
-def prompt_errors(theta: Tensor, counts: Tensor, targets: Tensor) -> Tensor:
+def prompt_errors(theta: Tensor, counts: Tensor, targets: Tensor, *, sigma: float = 0.0) -> Tensor:
     r"""Each prompt's :math:`\tfrac12\lVert a - e_k\rVert^2`, whose mean is :math:`\mathcal L_k`.
 
     ``theta: (C, K)``, C columns with ``targets: (C,)``; ``counts: (B, K)`` or ``(C, B, K)``; returns ``(C, B)``.
+    Label noise adds :math:`\tfrac12\sigma^2\sum_m a_m^2/n_m` (chapter 7).
     """
-    return 0.5 * _residual(theta, counts, targets)[1].square().sum(-1)
+    a, g = _residual(theta, counts, targets)
+    errors = 0.5 * g.square().sum(-1)
+    if validation.nonnegative("sigma", sigma) > 0:
+        errors = errors + 0.5 * sigma**2 * (a.square() / counts.clamp(min=1)).sum(-1)
+    return errors
 
 
-def column_gradient(theta: Tensor, counts: Tensor, targets: Tensor, p: Tensor) -> tuple[Tensor, Tensor]:
+def column_gradient(theta: Tensor, counts: Tensor, targets: Tensor, p: Tensor, *, sigma: float = 0.0) -> tuple[Tensor, Tensor]:
     r"""The gradient :math:`\partial L/\partial\theta` of C columns (module equation), and their errors.
 
     ``theta: (C, K)``, ``counts: (C, B, K)`` or ``(B, K)``, ``targets: (C,)``, ``p: (K,)``; the
     expectation is over the B prompts given. Returns ``(C, K)`` and :math:`\mathcal L_k` ``(C,)``.
+    Label noise (chapter 7) adds :math:`\sigma^2a_m/n_m` to :math:`g_m`; the errors returned are without it.
     """
     a, g = _residual(theta, counts, targets)
-    inner = (a * g).sum(-1, keepdim=True)
-    return p[targets].unsqueeze(-1) * (a * (g - inner)).mean(-2), 0.5 * g.square().sum(-1).mean(-1)
+    force = g + sigma**2 * a / counts.clamp(min=1) if validation.nonnegative("sigma", sigma) > 0 else g
+    inner = (a * force).sum(-1, keepdim=True)
+    return p[targets].unsqueeze(-1) * (a * (force - inner)).mean(-2), 0.5 * g.square().sum(-1).mean(-1)
 
 
 def best_value(theta: Tensor, counts: Tensor, p: Tensor) -> tuple[float, float]:
@@ -123,12 +130,12 @@ def _records(steps: int, points: int) -> set[int]:
 
 
 def train_reduced(p: Tensor, N: int, targets: Tensor, *, eta: float, steps: int, prompts: int,
-                  generator: torch.Generator, points: int = 200, verbose: bool = False) -> Trajectory:
+                  generator: torch.Generator, points: int = 200, verbose: bool = False, sigma: float = 0.0) -> Trajectory:
     """Route 2: descent on C independent columns with tasks integrated out and fresh counts every step.
 
     ``p: (K,)``, prompt length N, ``targets: (C,)`` the feature of each column (repeat one for replicates: every
     column has prompts of its own), ``prompts`` prompts a step. Starts at 0 and records about ``points`` steps,
-    half of them geometrically and half evenly spaced. ``verbose`` prints the errors ten times.
+    half of them geometrically and half evenly spaced. ``verbose`` prints the errors ten times; ``sigma`` is label noise.
     Raises ``ValueError`` out of range.
     """
     K = validation.shape("p", p, "K")["K"]
@@ -140,7 +147,7 @@ def train_reduced(p: Tensor, N: int, targets: Tensor, *, eta: float, steps: int,
     for step in range(steps + 1):
         if step % chunk == 0:
             blocks = draw_counts(p, N, (chunk, len(targets), prompts), generator)
-        gradient, error = column_gradient(theta, blocks[step % chunk], targets, p)
+        gradient, error = column_gradient(theta, blocks[step % chunk], targets, p, sigma=sigma)
         if step in keep:
             record.append((eta * step, theta, error))
         if verbose and step % max(1, steps // 10) == 0:
@@ -199,22 +206,30 @@ def predict(W: Tensor, tokens: Tensor, labels: Tensor, query: Tensor) -> Tensor:
 
 
 def draw_prompts(p: Tensor, frame: Tensor, N: int, runs: int, prompts: int,
-                 generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Prompts as the talk draws them: tokens ``(R, B, N, d)``, labels, queries ``(R, B, d)`` and answers ``(R, B)``."""
+                 generator: torch.Generator, *, sigma: float = 0.0) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Prompts as the talk draws them: tokens ``(R, B, N, d)``, labels, queries ``(R, B, d)`` and answers ``(R, B)``.
+
+    ``sigma`` is the noise of the labels; the talk has none, and the answers never have.
+    """
     d = frame.shape[1]
     index = torch.multinomial(p, runs * prompts * (N + 1), replacement=True, generator=generator)
     x = frame[index].reshape(runs, prompts, N + 1, d)
     w = torch.randn(runs, prompts, d, dtype=F64, generator=generator)
     y = torch.einsum("rbnd,rbd->rbn", x, w)
-    return x[:, :, :N], y[:, :, :N], x[:, :, N], y[:, :, N]
+    labels = y[:, :, :N]
+    if validation.nonnegative("sigma", sigma) > 0:
+        labels = labels + sigma * torch.randn(labels.shape, dtype=F64, generator=generator)
+    return x[:, :, :N], labels, x[:, :, N], y[:, :, N]
 
 
 def train_sampled(p: Tensor, frame: Tensor, N: int, *, eta: float, steps: int, prompts: int, runs: int,
-                  generator: torch.Generator, W: Tensor | None = None, points: int = 200, verbose: bool = False) -> Sampled:
+                  generator: torch.Generator, W: Tensor | None = None, points: int = 200, verbose: bool = False,
+                  sigma: float = 0.0) -> Sampled:
     """Route 1: stochastic gradient descent, R = ``runs`` independent models as one program, gradients by autograd.
 
     ``frame: (K, d)`` orthonormal rows, N tokens a prompt, ``prompts`` fresh prompts (and tasks) a step for each run.
-    Starts at ``W`` (see :func:`predict` for its two shapes) or Q = 0. ``verbose`` prints the loss ten times.
+    Starts at ``W`` (see :func:`predict` for its two shapes) or Q = 0. ``verbose`` prints the loss ten times; ``sigma`` is
+    label noise.
     Raises ``ValueError`` out of range.
     """
     d = validation.shape("frame", frame, "K d", K=len(p))["d"]
@@ -225,7 +240,7 @@ def train_sampled(p: Tensor, frame: Tensor, N: int, *, eta: float, steps: int, p
     for step in range(steps + 1):
         if step in keep:
             record.append((eta * step, torch.einsum("md,rde,ke->rkm", frame, W[:, :d], frame)))
-        tokens, labels, query, answer = draw_prompts(p, frame, N, runs, prompts, generator)
+        tokens, labels, query, answer = draw_prompts(p, frame, N, runs, prompts, generator, sigma=sigma)
         W.requires_grad_(True)
         loss = 0.5 * (predict(W, tokens, labels, query) - answer).square().mean(1).sum()
         gradient, = torch.autograd.grad(loss, W)

@@ -142,14 +142,16 @@ def test_the_books_style_can_be_read_on_a_phone():
 def test_what_cannot_be_read_is_named():
     figure, (axes,) = figures.panels(1, 1)
     axes.plot([0, 1], [0, 1], label="diagonal")
+    axes.errorbar([0.9], [0.5], [0.6], fmt="none", color="black", label="_bar")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
     axes.legend(loc="upper right")
     axes.text(0.2, 0.2, "one over", fontsize=5)
     axes.text(0.21, 0.2, "another")
-    axes.text(0.9, 0.5, "runs out of the picture").set_in_layout(False)
+    axes.text(0.9, 0.3, "runs out of the picture").set_in_layout(False)
     found = legibility.lettering(figure)
     assert found["smallest"] == pytest.approx(5 * 350 / (72 * figures.WIDTH), abs=0.01)
     assert set(found["faults"]) == {"'one over' and 'another' overlap", "'runs out of the picture' is cut off",
-                                    "panel 1: the legend covers diagonal"}
+                                    "panel 1: the legend covers diagonal", "panel 1: the legend covers a line or bar"}
 
 
 def test_ticks_out_of_view_are_no_words():

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 import bookcache  # noqa: E402
+import bookorigin  # noqa: E402
 
 SOUND = "00_mini"
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax", "--nbval-current-env"]
@@ -166,6 +167,19 @@ def test_a_run_that_failed_is_not_kept_for_the_site(damaged):
     assert set(book.stale()) == {"03_raises", "10_slow", "11_dies"}
 
 
+def origin(book, name):
+    folder = book.root / "_build" / "cache" / bookcache.execution_key(book.root)
+    return bookcache.cached_run(book.path(name), folder).origin
+
+
+def test_the_site_is_told_how_the_comparison_went(damaged):
+    book = damaged[0]
+    for name, outcome in {SOUND: "agrees", "01_values": "disagrees", "04_rows": "disagrees", "05_stray": "disagrees"}.items():
+        assert origin(book, name)["outcome"] == outcome
+        assert origin(book, name)["reference"] == bookorigin.reference(name, book.root)
+        assert origin(book, name)["commit"] is None  # the small book is no checkout
+
+
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     """The sound chapter alone, executed and cached."""
@@ -178,14 +192,16 @@ def small(tmp_path_factory):
 
 def cached_mean(book):
     folder = book.root / "_build" / "cache" / bookcache.execution_key(book.root)
-    notebook, seconds = bookcache.cached_run(book.path(SOUND), folder)
-    assert seconds > 0
-    return bookcache.records(notebook)["mini-mean"]
+    run = bookcache.cached_run(book.path(SOUND), folder)
+    assert run.seconds > 0
+    return bookcache.records(run.notebook)["mini-mean"]
 
 
 def test_every_input_is_in_the_key_and_a_wrong_constant_shows_by_how_much(small):
     """Each input changes the key; after the change in the package the chapter is run again and the claim is named."""
     assert small.stale() == []
+    assert origin(small, SOUND)["environment"] == bookorigin.environment(small.root)
+    assert "outcome" not in origin(small, SOUND)  # only run
     before, keys = cached_mean(small), {bookcache.execution_key(small.root)}
     (small.root / "book" / "recorded").mkdir()
     for name in ("requirements.lock", "book/claims.yml", "book/recorded/sweep.json", "iclutils/data.txt"):
@@ -204,6 +220,7 @@ def test_every_input_is_in_the_key_and_a_wrong_constant_shows_by_how_much(small)
     assert "mini-mean: the verdict changed from 'holds' to 'fails'" in found[SOUND]["claim:mini-mean"]
     after = cached_mean(small)
     assert after["value"] == pytest.approx(before["value"] + 0.5, abs=1e-12)
+    assert origin(small, SOUND)["outcome"] == "disagrees"
     assert small.stale() == []
 
 

@@ -14,7 +14,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTERS = Path("book/chapters")
@@ -81,8 +81,16 @@ def read_chapter(path: Path) -> Any:
     return read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=str(path))
 
 
-def cached_run(path: Path, folder: Path) -> tuple[Any, float | None] | None:
-    """The executed notebook of the chapter at ``path`` and its seconds, or None where there is no whole one."""
+class CachedRun(NamedTuple):
+    """An executed notebook, how long it computed, and where it comes from (``bookorigin``; empty where nobody said)."""
+
+    notebook: Any
+    seconds: float | None
+    origin: dict[str, Any]
+
+
+def cached_run(path: Path, folder: Path) -> CachedRun | None:
+    """The run of the chapter at ``path``, or None where there is no whole one."""
     if not folder.exists():
         return None
     from jupyter_cache import get_cache
@@ -93,15 +101,16 @@ def cached_run(path: Path, folder: Path) -> tuple[Any, float | None] | None:
         notebook = cache.get_cache_bundle(record.pk).nb
     except Exception:  # no record, or one that an interrupted run left without its file: run it again
         return None
-    return notebook, (record.data or {}).get("execution_seconds")
+    data = record.data or {}
+    return CachedRun(notebook, data.get("execution_seconds"), data.get("origin", {}))
 
 
-def store_run(notebook: Any, path: Path, folder: Path, seconds: float) -> None:
-    """Put an executed chapter into the cache."""
+def store_run(notebook: Any, path: Path, folder: Path, seconds: float, origin: dict[str, Any] | None = None) -> None:
+    """Put an executed chapter into the cache, in the place of an earlier run of the same code."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
-    bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds})
+    bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds, "origin": origin or {}})
     get_cache(folder).cache_notebook_bundle(bundle, overwrite=True)
     write_atomically(seconds_file(path.stem, folder.parent), f"{seconds:.1f}\n")
 

@@ -48,7 +48,7 @@ class Figure:
     @property
     def with_it(self):
         """What the figure carries beside its picture: ``csv`` and ``lettering``."""
-        return self.output.get("metadata", {}).get(SVG, {})
+        return (self.output or {}).get("metadata", {}).get(SVG, {})
 
     @property
     def size(self):

@@ -1,8 +1,10 @@
 """Filling in: every place of a page that waits for what a chapter's run found."""
 
+import bookorigin
+from bookdownloads import DownloadsFilling
 from bookledger import row_anchor
 from booknodes import badge, from_run, tag
-from bookresults import comparison_text, found, rows_in_book, value_text
+from bookresults import comparison_text, found, heading, rows_in_book, value_text
 from docutils import nodes
 from scorecard import ScorecardFilling
 
@@ -11,7 +13,7 @@ from iclutils import claims
 OUTCOME_SIGNS = {"supported": "✓", "contradicted": "✗", "undecided": "?"}
 
 
-class Filler(ScorecardFilling):
+class Filler(ScorecardFilling, DownloadsFilling):
     """Replaces every ``from_run`` of one page."""
 
     def __init__(self, app, docname):
@@ -80,6 +82,23 @@ class Filler(ScorecardFilling):
     def counts(self, node):
         shown = [badge(verdict, f"{number} {verdict}") for verdict, number in self.count(node["chapter"]).items() if number]
         return [part for one in shown for part in (one, " ")] or ["not run"]
+
+    def validation(self, node):
+        run = self.found.runs.get(node["chapter"], bookorigin.Run())
+        commit, environment, _, _, *date = bookorigin.details([run])
+        python = f" (Python {run.origin['python']})" if "python" in run.origin else ""
+        said = f"; {', '.join([commit, environment + python, *date])}" if run.state != bookorigin.NOT_RUN else ""
+        words = self.app.builder.get_relative_uri(self.docname, "book/downloads") + "#last-validated"
+        return [run.state, said, " (", tag("a", "what this says", href=words), ")"]
+
+    def place(self, node):
+        seconds = self.found.seconds.get(node["chapter"])
+        timed = f" (the whole chapter: {seconds:.0f} s on one core)" if seconds is not None else ""
+        return [tag("a", heading(node["chapter"]), href=self.href(node["chapter"], node["claim"])), timed]
+
+    def seed(self, node):
+        seed = self.found.runs.get(node["chapter"], bookorigin.Run()).seed
+        return [f"{seed}" if seed is not None else "not run"]
 
     def seconds(self, node):
         seconds = self.found.seconds.get(node["chapter"])

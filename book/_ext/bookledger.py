@@ -51,6 +51,7 @@ class LedgerDirective(SphinxDirective):
             return from_run("", what=what, chapter=chapter, claim=row["id"], **more)
         facts = [self.line("Measured", run("value")), self.line("Source", self.source(row))]
         if whole:
+            facts.append(self.line("Chapter", run("place")))
             facts.append(self.line("Expected before measuring", run("expected")))
             facts.append(self.line("Other master seeds", run("seeds")))
         how = [self.line("Kind", row["kind"]), self.line("Statistic", *self.markdown(row["statistic"])),
@@ -84,13 +85,15 @@ class ChapterCard(LedgerDirective):
         chapter = self.arguments[0]
         if chapter not in self.ledger["chapters"]:
             raise self.error(f"chapter-card: '{chapter}' is not in claims.yml; it holds {list(self.ledger['chapters'])}")
-        download = f"Download {{nb-download}}`{chapter}.ipynb`"
         given = [label for label in ("paper", "result") if label in self.options]
         facts = [self.line(label.capitalize(), *self.markdown(self.options[label])) for label in given]
-        seed = self.ledger["chapters"][chapter]["settings"]["seed"]
-        facts += [self.line("Verdicts", from_run("", what="counts", chapter=chapter)),
-                  self.line("Run", from_run("", what="seconds", chapter=chapter), f", master seed {seed}"),
-                  self.line("Notebook", *self.markdown(download))]
+
+        def run(what):
+            return from_run("", what=what, chapter=chapter)
+        files = self.line("Download", run("chapter_files"))
+        files["classes"].append("screen-only")
+        facts += [self.line("Verdicts", run("counts")), self.line("Run", run("seconds"), ", master seed ", run("seed")),
+                  self.line("Last validated", run("validation")), files]
         claim = tag("div", *self.parse_content_to_nodes(), classes=["card-claim"])
         return [tag("div", claim, tag("dl", *facts, classes=["claim-facts"]), classes=["chapter-card"])]
 
@@ -114,7 +117,7 @@ class FullLedger(LedgerDirective):
     def run(self):
         self.prepare()
         out = [tag("p", "The whole ledger as data: ", tag("a", "ledger.csv", href="ledger.csv"), ", ",
-                   tag("a", "ledger.json", href="ledger.json"), ".")]
+                   tag("a", "ledger.json", href="ledger.json"), ".", classes=["screen-only"])]
         out.append(tag("p", "The sources that the rows name, in the versions that we read:"))
         named = {row["source"]["document"] for _, row in rows_in_book()}
         documents = [document for key, document in self.ledger["documents"].items() if key in named]

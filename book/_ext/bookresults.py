@@ -1,9 +1,11 @@
 """What the executed chapters found, and the ledger's rows that they answer."""
 
+import hashlib
 import json
 from pathlib import Path
 
 import bookcache
+import bookorigin
 
 from iclutils import claims
 
@@ -14,14 +16,26 @@ class Found:
     """The records of all executed chapters, read once a build."""
 
     def __init__(self, app):
-        self.chapters, self.seconds = {}, {}
+        self.chapters, self.seconds, self.runs = {}, {}, {}
+        settings = {name: block["settings"] for name, block in claims.load(ROOT / "book" / "claims.yml")["chapters"].items()}
         folder = Path(app.config.nb_execution_cache_path)
         for name in bookcache.toc_chapters(ROOT):
             run = bookcache.cached_run(bookcache.chapter_path(name, ROOT), folder)
-            self.chapters[name] = bookcache.records(run[0]) if run else {}
-            self.seconds[name] = run[1] if run else None
+            records = bookcache.records(run.notebook) if run else {}
+            self.chapters[name] = records
+            self.seconds[name] = run.seconds if run else None
+            self.runs[name] = bookorigin.Run()
+            if run:
+                own = all(record["default_settings"] for record in records.values())
+                state = bookorigin.state(run.origin, bookorigin.reference(name, ROOT), own)
+                used = next((record["settings"] for record in records.values()), settings.get(name, {}))
+                self.runs[name] = bookorigin.Run(state, run.seconds, used.get("seed"), run.origin)
         seeds = ROOT / bookcache.SEEDS_FILE
         self.seeds = json.loads(seeds.read_text(encoding="utf8")) if seeds.exists() else {}
+
+    def digest(self):
+        state = json.dumps([self.chapters, self.runs, self.seeds], sort_keys=True)
+        return hashlib.sha256(state.encode()).hexdigest()
 
     def record(self, chapter, claim):
         return self.chapters.get(chapter, {}).get(claim)

@@ -1,24 +1,26 @@
 """The book's own Sphinx extension: the cache that the checker filled, and the pages made from the ledger.
 
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found, ``{scorecard}``
-stands on the front page and ``{ledger}`` shows everything. Here the parts are joined and hung on Sphinx's events:
+stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and ``{claim-verdict}`` show one result in
+a sentence. Here the parts are joined and hung on Sphinx's events:
 ``booknodes`` (HTML elements), ``bookledger`` and ``scorecard`` (directives), ``bookresults`` (what was found),
-``bookfill`` (filling it in), ``bookdownloads`` (files to take home).
+``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page),
+``bookaccess`` (what the theme leaves inaccessible).
 """
 
-import json
 import sys
-from pathlib import Path
 
 import bookcache
 
 sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
-from bookdownloads import executed_notebooks, write_ledger
+from bookaccess import mend_pages
+from bookcite import CiteTheBook
+from bookdownloads import Downloads, executed_notebooks, write_offers
 from bookfill import Filler
 from bookledger import ChapterCard, FullLedger, Verdicts
 from booknodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from bookresults import found
-from scorecard import Scorecard
+from bookstamp import add_stamp, note_state, refresh
+from scorecard import ClaimRole, Scorecard
 
 ROOT = bookcache.ROOT
 
@@ -35,16 +37,6 @@ def drop_thebe(app):
             app.disconnect(listener.id)
 
 
-def refresh(app, env):
-    """Pages that show results are written anew when a result has changed, whichever chapter it is from."""
-    results = found(app)
-    state = json.dumps([results.chapters, results.seconds, results.seeds], sort_keys=True)
-    if state == getattr(env, "iclbook_state", None):
-        return []
-    env.iclbook_state = state
-    return sorted(page for page in getattr(env, "iclbook_pages", ()) if page in env.found_docs)
-
-
 def merge_pages(app, env, docnames, other):
     env.iclbook_pages = getattr(env, "iclbook_pages", set()) | getattr(other, "iclbook_pages", set())
 
@@ -54,18 +46,6 @@ def fill(app, doctree, docname):
         Filler(app, docname).fill(doctree)
 
 
-def name_toggles(app, exception):
-    """The theme's arrow that opens a chapter's sections in the sidebar has no name that a screen reader could say."""
-    if exception or app.builder.format != "html":
-        return
-    nameless = '<summary><span class="toctree-toggle"'
-    for page in Path(app.outdir).rglob("*.html"):
-        text = page.read_text(encoding="utf8")
-        if nameless in text:
-            named = nameless.replace("<summary>", '<summary aria-label="Show or hide the sections">')
-            bookcache.write_atomically(page, text.replace(nameless, named))
-
-
 def setup(app):
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
@@ -73,12 +53,18 @@ def setup(app):
     app.add_directive("verdicts", Verdicts)
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", FullLedger)
+    app.add_directive("cite-the-book", CiteTheBook)
+    app.add_directive("downloads", Downloads)
+    app.add_role("claim-value", ClaimRole("value"))
+    app.add_role("claim-verdict", ClaimRole("verdict"))
     app.connect("config-inited", set_cache)
     app.connect("builder-inited", drop_thebe)
     app.connect("env-merge-info", merge_pages)
-    app.connect("env-updated", refresh)
     app.connect("env-updated", executed_notebooks)
+    app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
+    app.connect("html-page-context", add_stamp)
     app.connect("doctree-resolved", fill)
-    app.connect("build-finished", write_ledger)
-    app.connect("build-finished", name_toggles)
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 2}
+    app.connect("build-finished", write_offers)
+    app.connect("build-finished", mend_pages)
+    app.connect("build-finished", note_state)  # last: the pages are whole
+    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 4}

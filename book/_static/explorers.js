@@ -562,10 +562,48 @@ function build(root) {
     form.append(make("div", {class: "x-field"}, label, output, input));
     return {put(value) { input.value = String(nearest(control.values, value)); read(); }, input, read, control};
   });
-  form.append(make("button", {type: "reset", class: "x-reset"}, "Reset"));
+  const copy = make("button", {type: "button", class: "x-reset"}, "Copy a link to these settings");
+  const copied = make("span", {class: "x-copied", role: "status"});
+  form.append(make("div", {class: "x-buttons"}, make("button", {type: "reset", class: "x-reset"}, "Reset"), copy, copied));
   form.addEventListener("submit", event => event.preventDefault());
-  form.addEventListener("reset", event => { event.preventDefault(); fields.forEach(f => f.put(f.control.start)); later(); });
-  fields.forEach(f => f.input.addEventListener("input", () => { f.read(); later(); }));
+  form.addEventListener("reset", event => {
+    event.preventDefault();
+    fields.forEach(f => f.put(f.control.start));
+    history.replaceState(null, "", location.pathname + location.search);
+    copied.replaceChildren();
+    later();
+  });
+  fields.forEach(f => f.input.addEventListener("input", () => {
+    f.read();
+    copied.replaceChildren();
+    later();
+    clearTimeout(writing);                          // a browser allows only so many changes of its address in a second
+    writing = setTimeout(() => history.replaceState(null, "", permalink()), 250);
+  }));
+  copy.addEventListener("click", async () => {
+    clearTimeout(writing);
+    history.replaceState(null, "", permalink());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copied.textContent = "Copied.";
+    } catch {                                       // no access to the clipboard: the link, marked, to be copied by hand
+      const field = make("input", {type: "text", readonly: "", value: location.href, "aria-label": "link to these settings"});
+      copied.replaceChildren(field);
+      field.select();
+      field.focus();
+    }
+  });
+  const permalink = () => `#explorer-${name}?${new URLSearchParams(fields.map(f => [f.control.key, String(state[f.control.key])]))}`;
+  /** Settings that a permalink names; what it does not name, or names wrongly, starts as ever. */
+  const restore = query => {
+    for (const {put, control} of fields) {
+      const text = query.get(control.key), value = Number(text);
+      const known = control.options ? control.options.some(option => option[0] === text)
+        : text !== null && text !== "" && control.values.some(v => v === value);
+      put(!known ? control.start : control.options ? text : value);
+    }
+    later();
+  };
 
   const panels = spec.panels.map(panel => {
     const frame = make("div", {class: "x-plot", "data-height": panel.height || 260});
@@ -579,7 +617,7 @@ function build(root) {
   const list = make("dl", {class: "x-numbers"}), said = make("output", {class: "x-summary"});
   root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said, list);
 
-  let queued = 0, speaking = 0, result;
+  let queued = 0, speaking = 0, writing = 0, result;
   const redraw = () => spec.draw(panels.map(p => p.frame), state, result);
   function refresh() {
     queued = 0;
@@ -602,10 +640,19 @@ function build(root) {
   refresh();
   let width = root.clientWidth;
   new ResizeObserver(() => { if (root.clientWidth !== width) { width = root.clientWidth; redraw(); } }).observe(root);
+  return [name, restore];
 }
 
 function begin() {
-  document.querySelectorAll(".explorer[data-explorer]").forEach(build);
+  const built = new Map([...document.querySelectorAll(".explorer[data-explorer]")].map(build));
+  const arrive = () => {                            // at a permalink, #explorer-window?n=1000&…
+    const [, name, query] = location.hash.match(/^#explorer-(\w+)\?(.*)$/) || [];
+    if (!built.has(name)) return;
+    built.get(name)(new URLSearchParams(query));
+    document.querySelector(`.explorer[data-explorer=${name}]`).scrollIntoView();
+  };
+  arrive();
+  window.addEventListener("hashchange", arrive);
 }
 if (typeof document === "undefined") globalThis.explorers = {population, tokens, attention, descentErrors, flow, EXPLORERS};
 else {

@@ -1,0 +1,79 @@
+// Run by bookpdf.py in an opened page of the site: make it ready for paper, and hand its article to the whole book.
+async ({names, name, address, width}) => {
+  const article = document.querySelector('article.bd-article');
+  document.body.classList.add('on-paper');
+  article.querySelectorAll('.headerlink, script, .screen-only, .copybtn, button').forEach(e => e.remove());
+  for (const fold of article.querySelectorAll('details')) fold.open = true;
+  for (const box of article.querySelectorAll('.dropdown.toggle-hidden')) box.classList.remove('toggle-hidden');
+
+  // Figures as the vector drawings that lie beside the page, where there are any
+  for (const image of article.querySelectorAll('img')) {
+    image.loading = 'eager';
+    image.src = image.src;
+  }
+  await Promise.all([...article.querySelectorAll('img')].map(image => image.decode().catch(() => null)));
+
+  // What is wider than the paper is shrunk until it fits
+  const room = e => e.parentElement.getBoundingClientRect().width;
+  for (const maths of article.querySelectorAll('mjx-container[display="true"]')) {
+    const inner = maths.firstElementChild.getBoundingClientRect().width;
+    if (inner > room(maths) + 0.5) maths.style.zoom = Math.floor(100 * room(maths) / inner) / 100;
+  }
+  for (const table of article.querySelectorAll('table')) {
+    for (let i = 0; i < 3; i++) {
+      const is = table.getBoundingClientRect().right, may = Math.min(width, table.parentElement.getBoundingClientRect().right);
+      if (is <= may + 0.5) break;
+      const left = table.getBoundingClientRect().left;
+      table.style.zoom = Math.floor(100 * (table.style.zoom || 1) * (may - left) / (is - left)) / 100;
+    }
+  }
+
+  // One id for the whole book; links to places in it, to the outside, or none
+  const prefix = page => page.split('/').pop() + '--';
+  const own = prefix(name), site = new URL(address).origin;
+  const start = own + 'top';
+  for (const e of article.querySelectorAll('[id]:not([id^="T_"])')) e.id = own + e.id;  // styled tables keep theirs
+  article.id = '';
+  const first = article.querySelector('h1');
+  if (first) first.id = start;
+  for (const link of article.querySelectorAll('a[href]')) {
+    const url = new URL(link.href);
+    if (url.origin !== site) continue;
+    const page = decodeURI(url.pathname).replace(/^\//, '').replace(/\.html$/, '');
+    if (!names.includes(page)) { link.removeAttribute('href'); continue; }
+    const place = url.hash.length > 1 ? prefix(page) + decodeURIComponent(url.hash.slice(1)) : prefix(page) + 'top';
+    link.setAttribute('href', '#' + place);
+  }
+
+  // What still sticks out, in words
+  const cut = [...article.querySelectorAll('*')]
+    .filter(e => e.getBoundingClientRect().right > width + 1 && e.getClientRects().length && !e.closest('svg, mjx-assistive-mml'))
+    .slice(0, 5).map(e => `${e.tagName.toLowerCase()}.${e.className} to ${Math.round(e.getBoundingClientRect().right)} px`);
+
+  const words = heading => {
+    const copy = heading.cloneNode(true);
+    copy.querySelectorAll('mjx-container').forEach(e => e.replaceWith(e.querySelector('mjx-assistive-mml')?.textContent ?? ''));
+    return copy.textContent.replace(/\s+/g, ' ').trim();
+  };
+  const headings = [...article.querySelectorAll('h1, h2')].filter(e => e.getClientRects().length).map((e, i) => {
+    if (!e.id) e.id = `${own}heading${i}`;
+    return [Number(e.tagName[1]), e.id, words(e)];
+  });
+  for (const link of article.querySelectorAll('img')) link.setAttribute('src', link.src);
+  const answer = {
+    html: article.innerHTML, headings, cut,
+    title: headings.length ? headings[0][2] : document.title,
+    stamp: document.querySelector('.run-stamp')?.textContent.trim() || '',
+    sheets: [...document.querySelectorAll('link[rel=stylesheet]')].map(e => `<link rel="stylesheet" href="${e.href}">`),
+    styles: [...document.querySelectorAll('head style')].map(e => [...e.sheet.cssRules].map(r => r.cssText).join('\n')),
+  };
+  const ids = new Set([...article.querySelectorAll('[id]')].map(e => e.id));
+
+  // Bookmarks are set to the targets of links: this page's own print gets one, unseen, for each heading
+  for (const [, id] of headings) article.insertAdjacentHTML('afterbegin', `<a class="to-heading" href="#${id}">.</a>`);
+
+  // In this page's own print, a link to another page of the book has nowhere to go
+  for (const link of article.querySelectorAll('a[href^="#"]'))
+    if (!ids.has(decodeURIComponent(link.getAttribute('href').slice(1)))) link.removeAttribute('href');
+  return answer;
+}

@@ -1,0 +1,88 @@
+/* Filters over the scorecard's list (book/_ext/scorecard.py). The choice is kept in the address, as in
+   #claims?verdict=fails&source=collins2024, so that it can be linked to. */
+(() => {
+"use strict";
+const KINDS = ["verdict", "source", "chapter"];
+
+function begin() {
+  const bar = document.querySelector(".score-filters"), list = document.querySelector(".score-list");
+  if (!bar || !list) return;
+  const groups = [...list.querySelectorAll(".score-group")];
+  const rows = groups.flatMap(group => [...group.querySelectorAll("li")].map(node =>
+    ({node, group, verdict: group.dataset.verdict, source: node.dataset.source, chapter: node.dataset.chapter})));
+  const buttons = [...bar.querySelectorAll("button[data-kind]")], said = bar.querySelector(".score-status");
+  const links = [...document.querySelectorAll(".scorecard a[data-verdict]")];
+  const clear = bar.querySelector(".score-clear"), known = Object.fromEntries(KINDS.map(kind =>
+    [kind, new Set(buttons.filter(b => b.dataset.kind === kind).map(b => b.dataset.value))]));
+  const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind]);
+  const plural = n => `${n} ${n === 1 ? "claim" : "claims"}`;
+  let choice = {}, speaking = 0;
+
+  function show(speak) {
+    const chosen = KINDS.some(kind => choice[kind]), shown = rows.filter(row => fits(row, choice));
+    for (const row of rows) row.node.hidden = !fits(row, choice);
+    for (const group of groups) {
+      const n = shown.filter(row => row.group === group).length;
+      group.hidden = n === 0;
+      group.open = chosen && n > 0;
+      group.querySelector(".score-number").textContent = plural(n);
+    }
+    for (const button of buttons) {
+      const {kind, value} = button.dataset, n = rows.filter(row => row[kind] === value && fits(row, choice, kind)).length;
+      button.setAttribute("aria-pressed", String(choice[kind] === value));
+      button.querySelector(".score-count").textContent = n;
+      button.classList.toggle("score-empty", n === 0);
+    }
+    clear.hidden = !chosen;
+    clearTimeout(speaking);
+    const words = chosen ? `${shown.length} of ${plural(rows.length)} shown` : `all ${plural(rows.length)}, folded by verdict`;
+    speaking = setTimeout(() => { said.textContent = words; }, speak ? 150 : 0);
+  }
+
+  function address() {
+    const query = new URLSearchParams(KINDS.filter(kind => choice[kind]).map(kind => [kind, choice[kind]])).toString();
+    return query ? `#claims?${query}` : location.pathname + location.search;
+  }
+
+  /** The choice that an address names: #claims?…, or the place of a folded list, #score-fails. */
+  function read(hash) {
+    const found = {};
+    const query = hash.startsWith("#claims?") ? new URLSearchParams(hash.slice(8)) : new URLSearchParams();
+    if (hash.startsWith("#score-")) query.set("verdict", hash.slice(7));
+    for (const kind of KINDS) if (known[kind].has(query.get(kind))) found[kind] = query.get(kind);
+    return found;
+  }
+
+  function choose(next, go) {
+    choice = next;
+    history.replaceState(null, "", address());
+    show(true);
+    if (go) {
+      bar.scrollIntoView();
+      said.tabIndex = -1;
+      said.focus({preventScroll: true});
+    }
+  }
+
+  for (const button of buttons) button.addEventListener("click", () => {
+    const {kind, value} = button.dataset;
+    choose({...choice, [kind]: choice[kind] === value ? "" : value});
+  });
+  clear.addEventListener("click", () => { choose({}); buttons[0].focus(); });
+  for (const link of links) {
+    const {verdict, source = "", chapter = ""} = link.dataset;
+    const there = {verdict, source, chapter};
+    link.href = `#claims?${new URLSearchParams(Object.entries(there).filter(pair => pair[1]))}`;
+    link.addEventListener("click", event => { event.preventDefault(); choose(there, true); });
+  }
+  const arrive = () => {
+    const found = read(location.hash);
+    if (Object.keys(found).length) { choice = found; show(true); bar.scrollIntoView(); }
+  };
+  bar.hidden = false;
+  show(false);
+  arrive();
+  window.addEventListener("hashchange", arrive);
+}
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin); else begin();
+})();

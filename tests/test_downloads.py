@@ -1,0 +1,63 @@
+"""What the built site offers to take home: complete, with its sizes, as the repository and the runs have it."""
+
+import csv
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from test_site import PAGES, SITE, Anchors
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "book" / "_ext"))
+import bookcache
+
+
+def test_notebooks_are_offered_with_their_outputs():
+    notebooks = [SITE / "book" / "downloads" / f"{name}.ipynb" for name in bookcache.toc_chapters()]
+    assert notebooks
+    for path in notebooks:
+        cells = [cell for cell in json.loads(path.read_text(encoding="utf8"))["cells"] if cell["cell_type"] == "code"]
+        outputs = [output for cell in cells for output in cell["outputs"]]
+        assert outputs, f"{path.name} has no outputs"
+        assert not any("scrapbook" in output.get("metadata", {}) for output in outputs), path.name
+
+
+def test_sources_and_data_are_offered_as_they_are():
+    """The Markdown of a chapter is the file of the repository, and so are the recorded results."""
+    root, files = SITE.parents[1], SITE / "book" / "downloads"
+    originals = [*(bookcache.chapter_path(name) for name in bookcache.toc_chapters()), root / "CITATION.cff",
+                 *(root / "book" / "recorded").glob("*.json")]
+    for path in originals:
+        assert (files / path.name).read_bytes() == path.read_bytes(), path.name
+    assert not [path.name for path in files.iterdir() if path.stat().st_size == 0]
+
+
+def test_the_ledger_as_data_has_every_field_of_every_row():
+    rows = json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+    with (SITE / "book" / "ledger.csv").open(encoding="utf8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [row["id"] for row in rows] == [line["id"] for line in lines]
+    pages: dict[str, Anchors] = {}
+    for row, line in zip(rows, lines, strict=True):
+        for field in ("document", "place", "statement", "statistic", "criterion", "tolerance", "verdict", "anchor", "run"):
+            assert row[field] == line[field] != "", (row["id"], field)
+        assert row["chapter_seconds"] > 0
+        assert row["value"] is None or row["half_width"] is not None
+        for name, control in row["controls"].items():
+            assert control["what"], (row["id"], name)
+            assert row["parts"] == {} or control["outcome"], (row["id"], name)
+        page, place = row["anchor"].split("#")
+        pages.setdefault(page, Anchors(SITE / "book" / page))
+        assert place in pages[page].ids, row["anchor"]
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("book/")])
+def test_every_page_says_which_run_it_shows(name):
+    text = (SITE / name).read_text(encoding="utf8")
+    stamp = re.search(r'class="run-stamp">(.*?)</p>', text, re.DOTALL)
+    assert stamp
+    own = name.startswith("book/chapters/")
+    assert stamp[1].startswith("The code of this page: " if own else "The chapters&#x27; code: ")
+    for word in ("commit", "environment", "master seed", "s on one core"):
+        assert word in stamp[1]
