@@ -19,10 +19,10 @@ NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
-BROWSER := tests/test_site.py tests/test_explorers.py tests/test_downloads.py tests/test_paper.py
+BROWSER := tests/test_site.py tests/test_front.py tests/test_explorers.py tests/test_downloads.py tests/test_paper.py
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book pdf test check lint unit chapter expected seeds bench lab site-test clean chromium
+.PHONY: help book pdf picture test check lint unit chapter expected seeds bench lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -77,6 +77,10 @@ seeds: $(STAMP)
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)
 	$(BIN)/python tests/bench.py $(NAME)
+
+## make picture               the overview figure of the book that was built last becomes the README's picture
+picture: $(STAMP)
+	$(BIN)/python book/_ext/bookpicture.py
 
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab

@@ -125,7 +125,8 @@ def flow(kind: str, K: int, p1: float, *, errors: Sequence[float] = (0.1, 0.01, 
 
     ``kind`` is ``"rare"`` (:math:`p_k = (1-p_1)/(K-1)`), ``"dominant"`` (k = 1) or ``"balanced"``
     (all 1/K; p1 is ignored). K ≥ 3, 0 < p1 < 1, each ε in (0, 1/2). The ODE is solved in log time by LSODA,
-    so the work hardly depends on K. Raises ``ValueError`` out of range, ``RuntimeError`` if the solver stops early.
+    so the work hardly depends on K. An ε that holds from the start has time 0. Raises ``ValueError`` out of range,
+    ``RuntimeError`` if the solver stops early.
     """
     column = _column(kind, K, p1)
     for error in errors:
@@ -152,12 +153,15 @@ def flow(kind: str, K: int, p1: float, *, errors: Sequence[float] = (0.1, 0.01, 
     marks: dict[str, Callable[[float, Array], float]] = {"half": half}
     if kind == "rare":
         marks = {"lead": lead, "overtake": overtake, "half": half}
-    events = [reach(e) for e in targets] + list(marks.values())
-    events[len(targets) - 1].terminal = True  # type: ignore[attr-defined]
-    # ten times the leading terms of the time to ε; before t = 1e-3 nothing moves by more than 1e-3, in a straight line
-    horizon = 10 * ((K + 1 / targets[-1]) / column.p_target)
+    # before t = 1e-3 nothing moves by more than 1e-3, in a straight line; a strong dominant feature may start below an ε
     start = 1e-3
     first = start * column.velocity(np.zeros(3))
+    begins = float(column.error(first))
+    ahead = [e for e in targets if e < begins] or [begins / 10]
+    events = [reach(e) for e in ahead] + list(marks.values())
+    events[len(ahead) - 1].terminal = True  # type: ignore[attr-defined]
+    # ten times the leading terms of the time to ε
+    horizon = 10 * ((K + 1 / ahead[-1]) / column.p_target)
     solved = solve_ivp(rhs, (math.log(start), math.log(horizon)), first, method="LSODA", events=events,
                        dense_output=True, rtol=validation.positive("rtol", rtol), atol=1e-10)
     if solved.status != 1:
@@ -165,9 +169,10 @@ def flow(kind: str, K: int, p1: float, *, errors: Sequence[float] = (0.1, 0.01, 
     s = np.linspace(max(solved.t[0], -2.0), solved.t[-1], whole)
     entries = solved.sol(s)
     attention = column.attention(entries)[0].T * np.minimum(column.size, 1.0)
-    times = {e: math.exp(found[0]) for e, found in zip(targets, solved.t_events, strict=False)}
+    reached = {e: math.exp(found[0]) for e, found in zip(ahead, solved.t_events, strict=False)}
+    times = {e: reached.get(e, 0.0) for e in targets}
     boundaries = {}
-    for name, found, at in zip(marks, solved.t_events[len(targets):], solved.y_events[len(targets):], strict=True):
+    for name, found, at in zip(marks, solved.t_events[len(ahead):], solved.y_events[len(ahead):], strict=True):
         passed = marks[name](0.0, first) >= 0  # before anything moved: the phase has no length
         if passed or len(found):
             boundaries[name] = Boundary(0.0, 0.0, 0.0, 0.0) if passed else Boundary(math.exp(found[0]), *map(float, at[0]))

@@ -77,10 +77,11 @@ def _transformers(seed: int = 0) -> list[Job]:
         return {"d": d, "blocks": blocks, "dense": 0 if blocks == 1 else 1, "n": n, "tasks": tasks, "sets": sets, "rho": 0.01,
                 "steps": steps, "rate": rate, "seed": seed}
 
-    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8))]
+    grid = [(5, 1, 32, (0.5, 1, 1.5, 2, 3.5, 8)), (5, 2, 16, (1, 2, 3, 4.5, 7, 12)), (7, 1, 32, (0.5, 2, 3.5, 8)),
+            (5, 3, 16, (1.5, 3, 5, 7, 12)), (10, 1, 16, (0.5, 2, 3.5, 8)), (7, 2, 16, (1, 3, 4.5, 12))]
     jobs = [fleet(d, blocks, round(tau * d**2), sets) for d, blocks, sets, taus in grid for tau in taus]
-    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 50)]
-    return [*jobs, fleet(5, 1, 50, 32, rate=1e-3, steps=60_000), fleet(5, 2, 250, 16, 5)]
+    jobs += [fleet(5, 2, 250, 16, tasks) for tasks in (1, 5, 50)]
+    return jobs + [fleet(5, 1, 50, 32, rate=rate, steps=steps) for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))]
 
 
 def _attention_layers(seed: int = 0) -> list[Job]:
@@ -228,8 +229,12 @@ def drift(name: str, rows: Sequence[Job]) -> float:
     settings = set().union(*sweep.jobs)
     if not rows:
         raise ValueError("rows must hold at least one row of the record; got none")
-    return max(abs(now / row[key] - 1) for row in rows
-               for key, now in sweep.function(**{k: v for k, v in row.items() if k in settings}).items())
+    changes = []
+    for row in rows:
+        for key, result in sweep.function(**{name: value for name, value in row.items() if name in settings}).items():
+            now, then = (torch.as_tensor(value, dtype=torch.float64) for value in (result, row[key]))
+            changes.append(float(((now - then).abs() / then.abs().clamp_min(1e-300)).max()))
+    return max(changes)
 
 
 def main() -> None:

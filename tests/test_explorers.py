@@ -195,7 +195,7 @@ PERMALINK = {"window": {"family": "r", "n": "End", "L": "ArrowRight", "d": "Home
 def test_a_permalink_restores_the_settings(explorers, name):
     """By keyboard: settings, the button, its link opened anew; the address and the copied text are the same."""
     page, _ = explorers
-    page.evaluate("navigator.clipboard.writeText = async text => { window.written = text; }")   # the system's clipboard is not ours
+    page.evaluate("navigator.clipboard.writeText = async text => { window.written = text; }")   # not the system's
     root = f".explorer[data-explorer={name}]"
     press(page, name, PERMALINK[name])
     page.wait_for_function(f"location.hash.startsWith('#explorer-{name}?')")
@@ -239,7 +239,7 @@ def test_a_link_without_a_clipboard_is_shown(browser, address):
     page.focus("[data-explorer=phases] button[type=button]")
     page.keyboard.press("Enter")
     page.wait_for_selector("[data-explorer=phases] .x-copied input")
-    marked = page.evaluate("document.activeElement.value.slice(document.activeElement.selectionStart, document.activeElement.selectionEnd)")
+    marked = page.evaluate("(e => e.value.slice(e.selectionStart, e.selectionEnd))(document.activeElement)")
     assert marked == page.url
     assert "#explorer-phases?K=1000&p1=0.5" in page.url
     context.close()

@@ -56,12 +56,13 @@ def test_without_an_index_the_installation_stops_in_one_line_and_is_not_taken_fo
     assert (checkout / ".venv" / ".installing").exists()  # the next run starts over
 
 
-def test_without_chromium_make_test_stops_at_once_and_names_the_package(checkout):
+@pytest.mark.parametrize("target", ["test", "pdf"])
+def test_without_chromium_make_stops_at_once_and_names_the_package(checkout, target):
     tools = checkout / "tools"
     tools.mkdir()
     for name in ("bash", "sh", "make"):
         (tools / name).symlink_to(shutil.which(name) or name)
-    code, lines = make(checkout, "test", PATH=str(tools))
+    code, lines = make(checkout, target, PATH=str(tools))
     assert code != 0
     assert "install the package chromium; 'make check' is all but the browser" in lines[0]
     assert len(lines) == 2

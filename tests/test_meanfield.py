@@ -16,6 +16,17 @@ def _loss(theta: torch.Tensor, p: torch.Tensor, k: int) -> torch.Tensor:
     return 0.5 * p[k] * (attention - torch.nn.functional.one_hot(torch.tensor(k), len(p))).square().sum()
 
 
+def test_an_error_that_holds_from_the_start_takes_no_time():
+    """A dominant feature with p1 = 0.9 errs by ½(1 − p1)² and less than its square's share more, before it is trained."""
+    found = meanfield.flow("dominant", 20, 0.9)
+    start = 0.5 * (1 - 0.9) ** 2 * (1 + 1 / 19)
+    assert 0.001 < start < 0.01
+    assert (found.times[0.1], found.times[0.01]) == (0.0, 0.0)
+    assert found.times[0.001] == pytest.approx(1 / (4 * 0.9 * 0.001), rel=0.2)    # the leading term, less what the start has
+    assert found.error[0] == pytest.approx(start, rel=0.02)
+    assert meanfield.flow("dominant", 20, 0.9, errors=(0.1,)).times == {0.1: 0.0}
+
+
 def _probabilities(kind: str, K: int, p1: float) -> tuple[torch.Tensor, int]:
     p = torch.full((K,), (1 - p1) / (K - 1), dtype=torch.float64)
     p[0] = p1

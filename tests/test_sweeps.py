@@ -99,6 +99,8 @@ def test_drift_is_the_largest_change(tmp_path, monkeypatch):
     rows = [{"x": 1, "log": log, "y": 1.0, "cpu_s": 0.1}, {"x": 2, "log": log, "y": 5.0, "cpu_s": 0.1}]
     assert sweeps.drift("squares", rows[:1]) == 0
     assert sweeps.drift("squares", rows) == pytest.approx(0.2)
+    monkeypatch.setitem(sweeps.SWEEPS, "lists", sweeps.Sweep(lambda x: {"y": [0.0, 2.0 * x]}, [{"x": 1}]))
+    assert sweeps.drift("lists", [{"x": 1, "y": [0.0, 2.5]}]) == pytest.approx(0.2)
     with pytest.raises(ValueError, match="no"):
         sweeps.drift("squares", [])
     with pytest.raises(KeyError, match="name must be one of"):

@@ -164,7 +164,7 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
             fragments.append(fragment | {"name": name})
             cut[name] = fragment["cut"]
             if name.startswith("book/chapters/"):
-                target, title = out / f"{Path(name).name}.pdf", f"{fragment['site']} · {fragment['title']}"
+                target, title = out / f"{Path(name).name}.pdf", f"{fragments[0]['title']} · {fragment['title']}"
                 page.pdf(path=target, **paper(title))
                 finish(target, fragment["headings"], title)
         book, title = out / f"{BOOK}.pdf", fragments[0]["title"]

@@ -9,12 +9,12 @@ a sentence. Here the parts are joined and hung on Sphinx's events:
 """
 
 import sys
-from pathlib import Path
 
 import bookcache
 
 sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
 from bookaccess import mend_pages
+from bookcite import CiteTheBook
 from bookdownloads import Downloads, executed_notebooks, write_offers
 from bookfill import Filler
 from bookledger import ChapterCard, FullLedger, Verdicts
@@ -53,6 +53,7 @@ def setup(app):
     app.add_directive("verdicts", Verdicts)
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", FullLedger)
+    app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Downloads)
     app.add_role("claim-value", ClaimRole("value"))
     app.add_role("claim-verdict", ClaimRole("verdict"))

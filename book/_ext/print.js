@@ -63,7 +63,6 @@ async ({names, name, address, width}) => {
   const answer = {
     html: article.innerHTML, headings, cut,
     title: headings.length ? headings[0][2] : document.title,
-    site: document.querySelector('.navbar-brand .title, .logo__title')?.textContent.trim() || document.title,
     stamp: document.querySelector('.run-stamp')?.textContent.trim() || '',
     sheets: [...document.querySelectorAll('link[rel=stylesheet]')].map(e => `<link rel="stylesheet" href="${e.href}">`),
     styles: [...document.querySelectorAll('head style')].map(e => [...e.sheet.cssRules].map(r => r.cssText).join('\n')),

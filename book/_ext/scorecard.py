@@ -2,8 +2,11 @@
 
 ``{scorecard}`` counts the rows by source and verdict and lists every row under its verdict. Without JavaScript that is
 a table of links into folded lists; ``_static/scorecard.js`` makes filters of it. ``{claim-value}`` and
-``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the run found, linked to the evidence.
+``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the run found, linked to the evidence;
+``id|part|factor`` (or ``id||factor``) shows the factor that a measured logarithm stands for, as a number above 1.
 """
+
+import math
 
 import bookcache
 from bookledger import LedgerDirective
@@ -15,7 +18,8 @@ from sphinx.util.docutils import SphinxRole
 from iclutils import claims
 
 logger = logging.getLogger(__name__)
-SHORT = {"collins2024": "Collins et al., paper", "collins2024-slides": "Collins et al., talk", "collins2024-web": "A web summary of Collins et al.",
+SHORT = {"collins2024": "Collins et al., paper", "collins2024-slides": "Collins et al., talk",
+         "collins2024-web": "A web summary of Collins et al.",
          "lu2024-slides": "Lu et al., talk", "huang2024-slides": "Huang et al., talk", "ours": "This book"}
 
 
@@ -36,15 +40,15 @@ class ClaimRole(SphinxRole):
         self.what = what
 
     def run(self):
-        claim, _, part = (piece.strip() for piece in self.text.partition("|"))
+        claim, part, form = (*(piece.strip() for piece in self.text.split("|")), "", "")[:3]
         chapter = next((chapter for chapter, row in rows_in_book() if row["id"] == claim), None)
-        if chapter is None:
-            logger.warning("claim-%s: the ledger has no row '%s'", self.what, claim, location=self.get_location())
+        if chapter is None or form not in ("", "factor"):
+            logger.warning("claim-%s: no such row or form: %s", self.what, self.text, location=self.get_location())
             return [], []
         pages = self.env.iclbook_pages = getattr(self.env, "iclbook_pages", set())
         pages.add(self.env.docname)
         self.env.note_dependency(str(ROOT / "book" / "claims.yml"))
-        return [from_run("", what=f"inline_{self.what}", chapter=chapter, claim=claim, part=part)], []
+        return [from_run("", what=f"inline_{self.what}", chapter=chapter, claim=claim, part=part, form=form)], []
 
 
 def number(chapter):
@@ -67,10 +71,14 @@ class ScorecardFilling:
         if node["part"]:
             shown = record["parts"].get(node["part"])
             if shown is None:
-                logger.warning("claim-value: row '%s' has no part '%s'; it has %s", node["claim"], node["part"], list(record["parts"]),
-                               location=self.docname)
+                logger.warning("claim-value: row '%s' has no part '%s'; it has %s", node["claim"], node["part"],
+                               list(record["parts"]), location=self.docname)
                 return []
-        text = claims.format_value(shown["value"], shown["half_width"] or 0.0).removesuffix(" ± 0").replace("-", "−")
+        value, half = shown["value"], shown["half_width"] or 0.0
+        digits = 5
+        if node["form"] == "factor":
+            value, half, digits = math.exp(abs(value)), half * math.exp(abs(value)), 2
+        text = (f"{value:.{digits}g}" if half < 1e-5 * abs(value) else claims.format_value(value, half)).replace("-", "−")
         own = "" if record["default_settings"] else " (at your settings)"
         return [tag("a", text + own, href=self.href(node["chapter"], node["claim"]), classes=["claim-value"])]
 
@@ -97,14 +105,18 @@ class ScorecardFilling:
             if not n:
                 return tag("td", "0", classes=["none"])
             words = unseen(f" {verdict}, {name}")
-            return tag("td", tag("a", str(n), words, href=f"#score-{slug(verdict)}", **{"data-verdict": slug(verdict), f"data-{kind}": key}))
-        lines = [tag("tr", tag("th", names[key], scope="row"), *(cell(n, verdict, key, names[key]) for verdict, n in counts[key].items()))
-                 for key in keys]
+            data = {"data-verdict": slug(verdict), f"data-{kind}": key}
+            return tag("td", tag("a", str(n), words, href=f"#score-{slug(verdict)}", **data))
+
+        def line(name, key, numbers, classes=()):
+            return tag("tr", tag("th", name, scope="row"), *(cell(n, v, key, name) for v, n in numbers.items()), classes=classes)
+        lines = [line(names[key], key, counts[key]) for key in keys]
         totals = {verdict: sum(line[verdict] for line in counts.values()) for verdict in claims.VERDICTS}
-        lines.append(tag("tr", tag("th", "All", scope="row"), *(cell(n, verdict, "", "all") for verdict, n in totals.items()), classes=["total"]))
-        table = tag("table", tag("caption", f"Claims by {kind} and verdict; a number leads to its claims", classes=["sr-words"]),
-                    tag("thead", head), tag("tbody", *lines), classes=["scorecard"])
-        return tag("div", table, classes=["scorecard-frame"], tabindex="0", role="group", **{"aria-label": f"Table: claims by {kind} and verdict"})
+        lines.append(line("All", "", totals, ["total"]))
+        caption = tag("caption", f"Claims by {kind} and verdict; a number leads to its claims", classes=["sr-words"])
+        table = tag("table", caption, tag("thead", head), tag("tbody", *lines), classes=["scorecard"])
+        return tag("div", table, classes=["scorecard-frame"], tabindex="0", role="group",
+                   **{"aria-label": f"Table: claims by {kind} and verdict"})
 
     def scorecard(self, node):
         pages = dict(zip((row["id"] for _, row in rows_in_book()), node.children, strict=True))
@@ -113,7 +125,8 @@ class ScorecardFilling:
         used = [key for key in SHORT if key in documents] + [key for key in documents if key not in SHORT]
         used = [key for key in used if any(row["source"]["document"] == key for _, row, *_ in scored)]
         sources = {key: short_source(key, documents) for key in used}
-        by_chapter = self.matrix("chapter", "Chapter", chapters, {c: f"{number(c)}. {heading(c)}" for c in chapters}, lambda chapter, _: chapter)
+        titles = {chapter: f"{number(chapter)}. {heading(chapter)}" for chapter in chapters}
+        by_chapter = self.matrix("chapter", "Chapter", chapters, titles, lambda chapter, _: chapter)
         out = [self.matrix("source", "Source", used, sources, lambda _, row: row["source"]["document"]),
                tag("details", tag("summary", "The same by chapter"), by_chapter, classes=["score-chapters"]),
                self.filters(sources, chapters)]
@@ -143,10 +156,10 @@ class ScorecardFilling:
                        role="group", classes=["score-filter"], **{"aria-label": label})
         verdicts = [(slug(v), [tag("span", SIGNS[v], **{"aria-hidden": "true"}), f" {v}"]) for v in claims.VERDICTS]
         places = [(c, [unseen("chapter "), number(c), unseen(f", {heading(c)},")]) for c in chapters]
-        rows = [group("verdict", "Verdict", verdicts), group("source", "Source", [(key, [name]) for key, name in sources.items()]),
-                group("chapter", "Chapter", places)]
-        said = tag("div", tag("button", "Show all", type="button", classes=["score-clear"]), tag("p", role="status", classes=["score-status"]),
-                   classes=["score-said"])
+        rows = [group("verdict", "Verdict", verdicts), group("chapter", "Chapter", places),
+                group("source", "Source", [(key, [name]) for key, name in sources.items()])]
+        clear = tag("button", "Show all", type="button", classes=["score-clear"])
+        said = tag("div", clear, tag("p", role="status", classes=["score-status"]), classes=["score-said"])
         return tag("div", *rows, said, classes=["score-filters"], hidden="hidden")
 
 
