@@ -195,7 +195,7 @@ def test_skip_link_and_visible_focus(front):
     front.evaluate("document.activeElement.blur()")
     front.keyboard.press("Tab")
     assert "Skip to main content" in front.evaluate("document.activeElement.textContent")
-    front.wait_for_function("(r => r.top >= 0 && r.height > 10)(document.activeElement.getBoundingClientRect())")    # it slides in
+    front.wait_for_function("(r => r.top >= 0 && r.height > 10)(document.activeElement.getBoundingClientRect())")  # slides in
     front.keyboard.press("Enter")
     assert front.evaluate("location.hash") == "#main-content"
     unseen = []
