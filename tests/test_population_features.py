@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from iclutils import attention, features, functions, linear_icl, meanfield, population, stagewise
+from iclutils import attention, features, functions, linear_icl, meanfield, population_matrix, stagewise
 from iclutils import population_features as lookup
 from iclutils import population_linear as linear
 from iclutils.population_lowrank import linear_mass
@@ -26,7 +26,7 @@ def test_the_loss_is_chapter_1s_on_every_context(K, N, w, sigma):
     x = contexts(K, N)
     query = torch.eye(K).double()[:1].expand(len(x), 1, K)
     gamma = attention.weights(w * torch.eye(K).double(), x, query)
-    signal, spread = population.context_loss(lambda a, b: a @ b.mT, x, query, gamma)
+    signal, spread = population_matrix.context_loss(lambda a, b: a @ b.mT, x, query, gamma)
     head = lookup.Lookup(K, N)
     assert head.loss(w, sigma) == pytest.approx(float((signal + sigma**2 * spread).mean()), rel=1e-12)
     assert head.cells(w) == pytest.approx(N * float(spread.mean()), rel=1e-12)
