@@ -13,8 +13,8 @@ MENDED = [
     (re.compile(r'role="doc-biblioentry"'), 'role="listitem"'),
     # the theme: the sidebar's logo and search button stand outside every landmark
     (re.compile(r'(<div id="pst-primary-sidebar")(?! role)'), r'\1 role="navigation" aria-label="The book"'),
-    # pandas: the empty corner of a table is no heading
-    (re.compile(r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:&nbsp;|\xa0)?</th>"), r"<td\1></td>"),
+    # pandas and docutils: the empty corner of a table is no heading
+    (re.compile(r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>"), r"<td\1></td>"),
 ]
 
 
