@@ -1,8 +1,9 @@
 # In-Context Learning, Reproduced. `make book` and `make test` set up what they need.
-PY    ?= $(shell command -v python3.11 || command -v python3 || echo python3.11)
+PY    ?=
 VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
+ANYPY := $(shell command -v python3 || command -v python || echo python3)
 JOBS  ?= 2
 SHELL := bash
 SEEDS ?= 1 2 3
@@ -17,9 +18,9 @@ REPORTS := _build/reports
 PYTEST  := $(BIN)/python -m pytest -q
 NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
-SPHINX  := $(BIN)/jupyter-book build . -W --keep-going -n
+BUILD   := $(BIN)/python -m iclutils.book.build
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
-BROWSER := tests/test_site.py tests/test_front.py tests/test_explorers.py tests/test_downloads.py tests/test_paper.py
+BROWSER := tests/browser
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
 .PHONY: help book pdf picture test check lint unit chapter expected seeds bench lab site-test clean chromium
@@ -28,9 +29,9 @@ help:
 
 ## make book                  run every chapter that is not yet run, build the site into _build/html
 book: $(STAMP)
-	@todo="$$($(BIN)/python book/_ext/bookcache.py stale)" && if [ -n "$$todo" ]; then \
+	@todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
-	$(SPHINX)
+	@$(BUILD)
 	@echo "The book is at _build/html/index.html"
 
 ## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
@@ -38,21 +39,21 @@ pdf: chromium book paper
 
 ## make test                  everything: make check, the site in a real browser and on paper
 test: chromium $(STAMP) check paper
-	$(PYTEST) $(BROWSER) --junitxml=$(REPORTS)/site.xml
+	$(PYTEST) $(WORKERS) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
 check: $(STAMP) lint
 	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
-	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests $(BROWSER:%=--ignore=%) --fill-cache --junitxml=$(REPORTS)/check.xml
-	@$(SPHINX) --all > $(REPORTS)/build.log 2>&1 || { cat $(REPORTS)/build.log; exit 1; }
-	@! grep -E "Executing notebook" $(REPORTS)/build.log || { echo "The build ran a chapter again: its cache and the checker's disagree."; exit 1; }
+	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=$(BROWSER) --fill-cache --junitxml=$(REPORTS)/check.xml
+	@$(BUILD) --all --checked
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
 
 # chapters are piped through ruff: jupytext --check would write them back re-wrapped
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy iclutils
+	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/book.yml
 	@set -o pipefail; bad=0; for chapter in book/chapters/*.md; do \
 	  $(BIN)/jupytext -q --from md:myst --to py:percent -o - "$$chapter" \
 	  | $(BIN)/ruff check -q --select E,F,W --ignore E402,E501,E701,E702,E703,E731,E741 --stdin-filename "$$chapter.py" - || bad=1; \
@@ -60,7 +61,7 @@ lint: $(STAMP)
 
 ## make unit                  the package's tests only
 unit: $(STAMP)
-	$(PYTEST) $(WORKERS) tests $(BROWSER:%=--ignore=%)
+	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER)
 
 ## make chapter NAME=…        run and check one chapter (or several)
 chapter: $(STAMP) need-name
@@ -76,11 +77,11 @@ seeds: $(STAMP)
 
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)
-	$(BIN)/python tests/bench.py $(NAME)
+	$(BIN)/python tests/bench/bench.py $(NAME)
 
 ## make picture               the overview figure of the book that was built last becomes the README's picture
 picture: $(STAMP)
-	$(BIN)/python book/_ext/bookpicture.py
+	$(BIN)/python -m iclutils.book.paper.picture
 
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab
@@ -93,8 +94,8 @@ clean:
 # the second build links the PDFs; it runs no chapter and writes only the pages that list files
 .PHONY: need-name paper
 paper:
-	$(BIN)/python book/_ext/bookpdf.py
-	@mkdir -p $(REPORTS) && $(SPHINX) > $(REPORTS)/paper.log 2>&1 || { cat $(REPORTS)/paper.log; exit 1; }
+	$(BIN)/python -m iclutils.book.paper.pdf
+	@$(BUILD) --checked
 
 need-name:
 	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
@@ -102,21 +103,16 @@ need-name:
 chromium:
 	@command -v chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
 
-$(STAMP): requirements.lock pyproject.toml
-	@command -v $(PY) >/dev/null 2>&1 || { echo "This book needs Python 3.11, and there is no $(PY) here: install it, or name it with make PY=/path/to/python3.11"; exit 1; }
-	@$(PY) -c 'import sys; v = sys.version_info; sys.exit(v[:2] != (3, 11) and f"This book needs Python 3.11; $(PY) is {v[0]}.{v[1]}. Install Python 3.11 and run: make PY=python3.11")'
-	@$(PY) -c 'import venv, ensurepip' 2>/dev/null || { echo "$(PY) cannot make virtual environments here: install the package python3.11-venv"; exit 1; }
-	@clear=; if [ -e $(VENV)/.installing ]; then clear=--clear; fi; $(PY) -m venv $$clear $(VENV) && touch $(VENV)/.installing
-	@echo "Installing the pinned packages into $(VENV) (about 1.7 GB with PyTorch) ..."
-	@{ $(BIN)/python -m pip install --disable-pip-version-check -r requirements.lock \
-	  && $(BIN)/python -m pip install --disable-pip-version-check --no-build-isolation --no-deps -e . ; } > $(VENV)/install.log 2>&1 \
-	  || { echo "The packages could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log. Run the same command again."; exit 1; }
-	@rm $(VENV)/.installing && touch $@
+# uv does it; where neither uv nor any Python 3 is, the message names both
+$(STAMP): requirements.lock requirements.in pyproject.toml
+	@command -v "$(ANYPY)" >/dev/null 2>&1 || { echo "Nothing here can set the book up: install Python 3 (any version), or uv (docs.astral.sh/uv) and Python 3."; exit 1; }
+	@PY="$(PY)" "$(ANYPY)" iclutils/book/install.py
 
 # JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
 $(VENV)/.lab: $(STAMP) requirements-lab.txt
-	@$(BIN)/python -m pip install --disable-pip-version-check -c requirements.lock -r requirements-lab.txt > $(VENV)/install.log 2>&1 \
-	  || { echo "JupyterLab could not be installed: is the package index within reach? pip's words are in $(VENV)/install.log."; exit 1; }
-	@mkdir -p $(VENV)/etc/jupyter/labconfig && echo '{"@jupyterlab/docmanager-extension:plugin": {"defaultViewers": {"markdown": "Jupytext Notebook"}}}' \
-	  > $(VENV)/etc/jupyter/labconfig/default_setting_overrides.json
-	@touch $@
+	@"$(ANYPY)" iclutils/book/install.py lab
+
+## make lock                  pin anew what requirements.in allows (the newest that agree)
+.PHONY: lock
+lock:
+	@"$(ANYPY)" iclutils/book/install.py lock

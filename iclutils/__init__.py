@@ -1,14 +1,13 @@
-"""The shared package of *In-Context Learning, Reproduced*.
+"""The shared package of *In-Context Learning, Reproduced*: three towers on one ground.
 
-A module is one concept of the theory. Five floors, imports only downwards:
+    ground       what all of them stand on: validation, randomness, statistics, sphere
+    window       Collins et al., chapters 1 to 4: how far to look
+    regression   Lu et al., chapters 5 and 5b: how many prompts
+    stages       Huang et al., chapters 6 and 7: what is learned first
+    book         what makes a book of it: the ledger, the runs, the checker, the site
+    recorded     the book's recorded sweeps and their command line
 
-    book      claims, figures, figure_data, legibility
-    learning  pretraining, stagewise, sweeps
-    models    attention, attention_layer, linear_icl, transformer
-    data      covariates, features, functions, links, prompts, subspace
-    ground    randomness, statistics, validation
-    theory    sphere, population, population_linear, population_matrix, population_value, lowrank_contexts,
-              population_lowrank, population_features, bounds, asymptotics, meanfield   (a wing: sees data and ground only)
-
-A prediction (theory) never shares code with what it predicts (models, learning).
+A tower sees itself and the ground; inside it a letter has one meaning. A tower's ``theory``
+imports no model of it: a prediction never shares code with what it predicts. ``book`` sees no
+tower.
 """

@@ -1,7 +1,8 @@
-"""Add up the JUnit reports of one `make test`: ``python tests/summary.py FOLDER`` prints 'N passed, N failed'.
+"""Add up the JUnit reports of one `make test`.
 
-A second argument is the exit code of the whole: where it is not 0 and no test failed, a step that is no test did
-(lint, types, the strict build), and it counts as one failure.
+``python tests/summary.py FOLDER`` prints 'N passed, N failed'. A second argument is the exit code
+of the whole: where it is not 0 and no test failed, a step that is no test did (lint, types, the
+strict build), and it counts as one failure.
 """
 
 import sys

@@ -1,15 +1,15 @@
-/* Filters over the scorecard's list (book/_ext/scorecard.py). The choice is kept in the address, as in
+/* Filters over the scorecard's list (iclutils/book/site/scorecard.py). The choice is kept in the address, as in
    #claims?verdict=fails&source=collins2024, so that it can be linked to. */
 (() => {
 "use strict";
-const KINDS = ["verdict", "source", "chapter"];
+const KINDS = ["verdict", "origin", "source", "chapter"];
 
 function begin() {
   const bar = document.querySelector(".score-filters"), list = document.querySelector(".score-list");
   if (!bar || !list) return;
   const groups = [...list.querySelectorAll(".score-group")];
   const rows = groups.flatMap(group => [...group.querySelectorAll("li")].map(node =>
-    ({node, group, verdict: group.dataset.verdict, source: node.dataset.source, chapter: node.dataset.chapter})));
+    ({node, group, verdict: group.dataset.verdict, ...node.dataset})));
   const buttons = [...bar.querySelectorAll("button[data-kind]")], said = bar.querySelector(".score-status");
   const links = [...document.querySelectorAll(".scorecard a[data-verdict]")];
   const clear = bar.querySelector(".score-clear"), known = Object.fromEntries(KINDS.map(kind =>
@@ -49,6 +49,7 @@ function begin() {
     const found = {};
     const query = hash.startsWith("#claims?") ? new URLSearchParams(hash.slice(8)) : new URLSearchParams();
     if (hash.startsWith("#score-")) query.set("verdict", hash.slice(7));
+    if (query.get("source") === "ours") query.set("origin", "ours");
     for (const kind of KINDS) if (known[kind].has(query.get(kind))) found[kind] = query.get(kind);
     return found;
   }
@@ -70,8 +71,8 @@ function begin() {
   });
   clear.addEventListener("click", () => { choose({}); buttons[0].focus(); });
   for (const link of links) {
-    const {verdict, source = "", chapter = ""} = link.dataset;
-    const there = {verdict, source, chapter};
+    const {verdict, origin = "", source = "", chapter = ""} = link.dataset;
+    const there = {verdict, origin, source: source === "ours" ? "" : source, chapter};
     link.href = `#claims?${new URLSearchParams(Object.entries(there).filter(pair => pair[1]))}`;
     link.addEventListener("click", event => { event.preventDefault(); choose(there, true); });
   }

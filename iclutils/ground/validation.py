@@ -1,37 +1,82 @@
-"""Argument checks for the functions that chapters call: each error names argument, value and what is allowed."""
+"""Argument checks for the functions that chapters call.
+
+Each error names the argument, its value and what is allowed.
+"""
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TypeVar
 
 import torch
+from jaxtyping import Shaped
+from torch import Tensor
+
+Value = TypeVar("Value")
 
 
 def positive(name: str, value: float) -> float:
-    """Return ``value`` if it is a finite real number above zero; else raise ``TypeError`` or ``ValueError``."""
+    """A finite real number above zero, returned as it came.
+
+    Raises ``TypeError`` where ``value`` is no real number (a bool is none), ``ValueError`` where it
+    is NaN, infinite, zero or below.
+
+    >>> positive("L", 2.5)
+    2.5
+    >>> positive("L", 0)
+    Traceback (most recent call last):
+    ValueError: L must be finite and in (0, inf); got 0.0
+    """
     return in_range(name, value, 0.0, math.inf, open_low=True)
 
 
 def nonnegative(name: str, value: float) -> float:
-    """Return ``value`` if it is a finite real number, zero or above; else raise ``TypeError`` or ``ValueError``."""
+    """A finite real number, zero or above, returned as it came.
+
+    Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite
+    or below zero.
+    """
     return in_range(name, value, 0.0, math.inf)
 
 
-def in_range(name: str, value: float, low: float, high: float, *, open_low: bool = False, open_high: bool = False) -> float:
-    """Return ``value`` if it is finite and between ``low`` and ``high`` (ends included unless said otherwise)."""
-    if isinstance(value, bool) or (not isinstance(value, (int, float)) and not hasattr(value, "__float__")):
+def in_range(
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """A finite real number between ``low`` and ``high``, returned as it came.
+
+    Both ends are allowed, except where ``open_low`` or ``open_high`` leaves one out. Raises
+    ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite or
+    outside.
+    """
+    is_real = isinstance(value, (int, float)) or hasattr(value, "__float__")
+    if isinstance(value, bool) or not is_real:
         raise TypeError(f"{name} must be a real number; got {value!r}")
     number = float(value)
-    allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high or high == math.inf else ']'}"
     too_low = number < low or (open_low and number == low)
     too_high = number > high or (open_high and number == high)
     if not math.isfinite(number) or too_low or too_high:
+        left = "(" if open_low else "["
+        right = ")" if open_high or high == math.inf else "]"
+        allowed = f"{left}{low:g}, {high:g}{right}"
         raise ValueError(f"{name} must be finite and in {allowed}; got {number!r}")
     return value
 
 
 def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
-    """Return ``value`` as an ``int`` if it is a whole number in ``[low, high]``; else raise."""
+    """A whole number from ``low`` to ``high``, both allowed, as an ``int``.
+
+    Raises ``TypeError`` where ``value`` is no whole number (neither 2.0 nor a bool is one),
+    ``ValueError`` where it is outside.
+
+    >>> whole("n", 9, 1, 5)
+    Traceback (most recent call last):
+    ValueError: n must be in 1..5; got 9
+    """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         raise TypeError(f"{name} must be a whole number; got {value!r}")
     number = int(value)
@@ -41,42 +86,70 @@ def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
     return number
 
 
-def one_of(name: str, value: Any, allowed: Iterable[Any]) -> Any:
-    """Return ``value`` if it is among ``allowed``; else raise ``KeyError`` with the whole list."""
+def one_of(name: str, value: Value, allowed: Iterable[Value]) -> Value:
+    """One of the ``allowed`` values; ``KeyError`` with all of them where it is none."""
     choices = list(allowed)
     if value not in choices:
         raise KeyError(f"{name} must be one of {choices}; got {value!r}")
     return value
 
 
-def finite(name: str, tensor: torch.Tensor) -> torch.Tensor:
-    """Return ``tensor`` if it holds neither NaN nor infinity; else raise ``ValueError`` with how many it holds."""
-    if not isinstance(tensor, torch.Tensor):
+def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
+    """A tensor without NaN and infinity, returned as it came.
+
+    Raises ``TypeError`` for what is no tensor, ``ValueError`` with the number of bad entries.
+    """
+    if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a torch.Tensor; got {type(tensor).__name__}")
     bad = int((~torch.isfinite(tensor)).sum())
     if bad:
-        raise ValueError(f"{name} must be finite; {bad} of its {tensor.numel()} entries are NaN or infinite")
+        total = tensor.numel()
+        raise ValueError(f"{name} must be finite; {bad} of its {total} entries are NaN or infinite")
     return tensor
 
 
-def shape(name: str, tensor: torch.Tensor, pattern: str, **sizes: int) -> dict[str, int]:
-    """Check a tensor's shape against letters, ``shape("x", x, "... n d", d=5)``; return the sizes found.
+def shape(
+    name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int
+) -> dict[str, int]:
+    """The sizes of a tensor's axes by letter, ``shape("x", x, "... n d", d=5)["n"]``.
 
     ``pattern`` has one letter or word per axis, ``...`` first for any leading axes, and whole
     numbers for fixed sizes. A letter that occurs twice, or is given in ``sizes``, must agree.
+    Raises ``TypeError`` for what is no tensor, ``ValueError`` where the shape is another.
+
+    >>> shape("x", torch.zeros(7, 2, 3), "... n d", d=3)["n"]
+    2
     """
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"{name} must be a torch.Tensor of shape ({pattern}); got {type(tensor).__name__}")
+    if not isinstance(tensor, Tensor):
+        kind = type(tensor).__name__
+        raise TypeError(f"{name} must be a torch.Tensor of shape ({pattern}); got {kind}")
     letters = pattern.split()
-    free = letters[0] == "..."
-    letters = letters[1:] if free else letters
     actual = tuple(tensor.shape)
+    if letters[0] == "...":
+        letters = letters[1:]
+        wrong = len(actual) < len(letters)
+    else:
+        wrong = len(actual) != len(letters)
     found = dict(sizes)
-    wrong = len(actual) < len(letters) if free else len(actual) != len(letters)
-    for letter, size in zip(letters, actual[len(actual) - len(letters):], strict=False):
+    last = actual[len(actual) - len(letters) :]
+    for letter, size in zip(letters, last, strict=False):
         expected = int(letter) if letter.isdigit() else found.setdefault(letter, size)
         wrong = wrong or expected != size
     if wrong:
-        rule = ", ".join(f"{k} = {v}" for k, v in sizes.items())
-        raise ValueError(f"{name} must have shape ({pattern}){' with ' + rule if rule else ''}; got {actual}")
+        given = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
+        rule = f" with {given}" if given else ""
+        raise ValueError(f"{name} must have shape ({pattern}){rule}; got {actual}")
     return found
+
+
+def orthonormal(name: str, columns: Shaped[Tensor, "*batch d k"]) -> Shaped[Tensor, "*batch d k"]:
+    r"""A matrix, or a batch of them, whose columns are orthonormal to 1e-8.
+
+    Raises ``ValueError`` with the largest entry of :math:`|B^\top B - I|` where they are not.
+    """
+    k = shape(name, columns, "... d k")["k"]
+    gram = columns.mT @ columns
+    error = float((gram - torch.eye(k, dtype=columns.dtype)).abs().max())
+    if not error <= 1e-8:
+        raise ValueError(f"{name} must have orthonormal columns; they miss by {error:.1e}")
+    return columns

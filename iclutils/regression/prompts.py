@@ -1,9 +1,13 @@
-r"""The reduced features of linear attention, H_Z = x vᵀ: their exact moments and an exact sampler that is O(d) a prompt.
+r"""The reduced prompts of linear attention: exact moments, and an exact sampler, O(d) a prompt.
 
-Prompt: tokens x_i ~ N(0, I_d/d), labels y_i = ⟨x_i, w⟩ + ε_i, ε_i ~ N(0, ρ), i ≤ ℓ, and a query x with label y.
-Context vector (Lu et al., slides "Predictor for y_{ℓ+1}"), of length d + 1:
+A prompt has tokens :math:`x_i \sim N(0, I_d/d)` with labels
+:math:`y_i = \langle x_i, w\rangle + \epsilon_i`, :math:`\epsilon_i \sim N(0, \rho)`,
+:math:`i \le \ell`, and a query :math:`x` with label :math:`y`. Linear attention sees its features
+:math:`H_Z = xv^\top` alone, with the context vector (Lu et al., arXiv 2405.11751; slides,
+"Predictor for :math:`y_{\ell+1}`") of length :math:`d + 1`
 
-    v = [(d/ℓ) Σ y_i x_i ; (1/ℓ) Σ y_i²].
+.. math::
+    v = \Bigl[\tfrac d\ell\sum_i y_ix_i \;;\; \tfrac1\ell\sum_i y_i^2\Bigr].
 """
 
 import math
@@ -11,24 +15,70 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
+from iclutils.ground import validation
 
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
 
 
 @dataclass(frozen=True)
-class Moments:
-    """Exact moments given the task distribution: S = E vvᵀ (d+1, d+1), A = E wvᵀ (d, d+1) and E‖w‖²."""
+class Context:
+    """What a prompt's context is drawn from: dimension d ≥ 1, length ℓ ≥ 1, label noise ρ ≥ 0.
 
-    second: torch.Tensor
-    cross: torch.Tensor
+    Raises ``ValueError`` for a value out of its range, with its name.
+    """
+
+    d: int
+    ell: int
+    rho: float
+
+    def __post_init__(self) -> None:
+        validation.whole("d", self.d)
+        validation.whole("ell", self.ell)
+        validation.nonnegative("rho", self.rho)
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """``n`` reduced prompts: the queries, their context vectors and the queries' labels.
+
+    Raises ``ValueError`` where the three shapes do not belong together.
+    """
+
+    x: Float[Tensor, "n d"]
+    v: Float[Tensor, "n d+1"]
+    y: Float[Tensor, " n"]
+
+    def __post_init__(self) -> None:
+        sizes = validation.shape("x", self.x, "n d")
+        validation.shape("v", self.v, "n e", n=sizes["n"], e=sizes["d"] + 1)
+        validation.shape("y", self.y, "n", n=sizes["n"])
+
+
+@dataclass(frozen=True)
+class Moments:
+    r"""Exact moments under a distribution of tasks.
+
+    ``second``: :math:`S = E\,vv^\top`; ``cross``: :math:`A = E\,wv^\top`;
+    ``power``: :math:`E\|w\|^2`. The axis e has d + 1 entries.
+    """
+
+    second: Float[Tensor, "e e"]
+    cross: Float[Tensor, "d e"]
     power: float
 
-    def error(self, gamma: torch.Tensor, rho: float) -> float:
-        r"""The test error of the predictor xᵀΓv, exactly: E(y − xᵀΓv)² = ρ + (E‖w‖² − 2 tr ΓᵀA + tr ΓSΓᵀ)/d.
+    def error(self, gamma: Float[Tensor, "d d+1"], rho: float) -> float:
+        r"""The exact test error of the predictor :math:`x^\top\Gamma v`.
 
-        ``gamma: (d, d+1)``. The query is integrated out, so there are no test prompts. Raises ``ValueError``.
+        .. math::
+            E(y - x^\top\Gamma v)^2
+            = \rho + \tfrac1d\bigl(E\|w\|^2 - 2\,\mathrm{tr}\,\Gamma^\top A
+            + \mathrm{tr}\,\Gamma S\Gamma^\top\bigr)
+
+        The query is integrated out, so there are no test prompts. ``rho``: the label noise.
+        Raises ``ValueError`` where ``gamma`` is not of shape (d, d+1).
         """
         d = self.cross.shape[0]
         validation.shape("gamma", gamma, "d e", d=d, e=d + 1)
@@ -36,97 +86,144 @@ class Moments:
         return rho + (self.power + float(quadratic)) / d
 
 
-def _context(d: int, ell: int, rho: float) -> None:
-    validation.whole("d", d), validation.whole("ell", ell), validation.nonnegative("rho", rho)
+def moments(
+    tasks: Float[Tensor, "k d"],
+    context: Context,
+    weights: Float[Tensor, " k"] | None = None,
+) -> Moments:
+    r"""Exact moments over prompts whose task is ``tasks[j]`` with probability ``weights[j]``.
 
-
-def moments(tasks: torch.Tensor, ell: int, rho: float, weights: torch.Tensor | None = None) -> Moments:
-    r"""Exact S = E vvᵀ and A = E wvᵀ over prompts whose task is ``tasks[j]`` with probability ``weights[j]``.
-
-    With r = ‖w‖²/d + ρ (a label's variance given w), averaged over the tasks:
+    With :math:`r = \|w\|^2/d + \rho` (a label's variance given w), averaged over the tasks:
 
     .. math::
-        S = \begin{pmatrix} \tfrac d\ell r I + (1+\tfrac1\ell) ww^\top & (1+\tfrac2\ell)\, r w\\ \cdot & (1+\tfrac2\ell)\, r^2
-        \end{pmatrix}, \qquad A = \begin{pmatrix} ww^\top & r w \end{pmatrix}
+        S = \begin{pmatrix}
+        \tfrac d\ell rI + (1+\tfrac1\ell)ww^\top & (1+\tfrac2\ell)\,rw\\
+        \cdot & (1+\tfrac2\ell)\,r^2
+        \end{pmatrix}, \qquad A = \begin{pmatrix} ww^\top & rw \end{pmatrix}
 
-    ``tasks: (k, d)``, ``weights: (k,)`` (uniform if not given). Raises ``ValueError``.
+    ``weights`` (uniform if not given) need not sum to one. Raises ``ValueError`` where ``tasks`` is
+    not (k, d) with the context's d or holds NaN or infinity, or ``weights`` is not (k).
     """
-    k, d = validation.shape("tasks", tasks, "k d").values()
-    _context(d, ell, rho)
+    d, ell = context.d, context.ell
+    k = validation.shape("tasks", tasks, "k d", d=d)["k"]
     tasks = validation.finite("tasks", tasks).double()
-    p = torch.full((k,), 1 / k, dtype=torch.float64) if weights is None else weights.double() / weights.sum()
+    if weights is None:
+        p = torch.full((k,), 1 / k, dtype=torch.float64)
+    else:
+        p = weights.double() / weights.sum()
     validation.shape("weights", p, "k", k=k)
-    r = tasks.square().sum(1) / d + rho
-    spread, mean = (tasks.T * p) @ tasks, tasks.T @ (p * r)
+    r = tasks.square().sum(1) / d + context.rho
+    spread = (tasks.T * p) @ tasks
+    mean = tasks.T @ (p * r)
+    eye = torch.eye(d, dtype=torch.float64)
     second = torch.zeros(d + 1, d + 1, dtype=torch.float64)
-    second[:d, :d] = (1 + 1 / ell) * spread + d / ell * float(p @ r) * torch.eye(d, dtype=torch.float64)
-    second[:d, d] = second[d, :d] = (1 + 2 / ell) * mean
+    second[:d, :d] = (1 + 1 / ell) * spread + d / ell * float(p @ r) * eye
+    second[:d, d] = (1 + 2 / ell) * mean
+    second[d, :d] = second[:d, d]
     second[d, d] = (1 + 2 / ell) * float(p @ r**2)
     return Moments(second, torch.cat([spread, mean[:, None]], 1), float(spread.trace()))
 
 
-def fresh_moments(d: int, ell: int, rho: float, *, normalised: bool = False) -> Moments:
-    """The same moments for a fresh task in every prompt: w ~ N(0, I_d), or of norm √d exactly if ``normalised``."""
-    _context(d, ell, rho)
+def fresh_moments(context: Context, *, normalised: bool = False) -> Moments:
+    r"""Exact moments for a fresh task in every prompt.
+
+    The tasks are :math:`w \sim N(0, I_d)`, or of norm :math:`\sqrt d` exactly if ``normalised``.
+
+    >>> fresh = fresh_moments(Context(d=2, ell=4, rho=0.5))
+    >>> fresh.error(torch.zeros(2, 3, dtype=torch.float64), 0.5)  # the answer 0 errs by 1 + ρ
+    1.5
+    """
+    d, ell, rho = context.d, context.ell, context.rho
     excess = 0.0 if normalised else 2 / d  # Var ‖w‖²/d, and the extra of E r w wᵀ
     eye = torch.eye(d, dtype=torch.float64)
     second = torch.zeros(d + 1, d + 1, dtype=torch.float64)
     second[:d, :d] = (1 + 1 / ell + d / ell * (1 + rho)) * eye
     second[d, d] = (1 + 2 / ell) * ((1 + rho) ** 2 + excess)
-    return Moments(second, torch.cat([eye, torch.zeros(d, 1, dtype=torch.float64)], 1), float(d))
+    cross = torch.cat([eye, torch.zeros(d, 1, dtype=torch.float64)], 1)
+    return Moments(second, cross, float(d))
 
 
 def without_corner(exact: Moments) -> Moments:
-    """The moments of the features without their last entry (1/ℓ)Σ y_i², held at zero: d² features for d(d+1)."""
+    r"""The moments with the last entry of v, :math:`\frac1\ell\sum_i y_i^2`, held at zero.
+
+    That leaves d² features of d(d+1).
+    """
     d = exact.cross.shape[0]
-    second, cross = exact.second.clone(), exact.cross.clone()
-    second[d], second[:, d], cross[:, d] = 0, 0, 0
+    second = exact.second.clone()
+    cross = exact.cross.clone()
+    second[d] = 0
+    second[:, d] = 0
+    cross[:, d] = 0
     return Moments(second, cross, exact.power)
 
 
-def draw_tasks(k: int, d: int, generator: torch.Generator, *, normalised: bool = False) -> torch.Tensor:
-    """``k`` tasks w ~ N(0, I_d), as the talk prints; of norm √d if ``normalised`` (the authors' code). Returns (k, d)."""
-    validation.whole("k", k), validation.whole("d", d)
-    w = torch.randn(k, d, dtype=torch.float64, generator=generator)
-    return w * (math.sqrt(d) / w.norm(dim=1, keepdim=True)) if normalised else w
+def draw_tasks(
+    k: int, d: int, generator: torch.Generator, *, normalised: bool = False
+) -> Float[Tensor, "k d"]:
+    r"""Draw ``k`` tasks :math:`w \sim N(0, I_d)`, as the talk prints.
 
-
-@dataclass(frozen=True)
-class Prompts:
-    """``n`` prompts, reduced: queries x (n, d), context vectors v (n, d+1), query labels y (n,)."""
-
-    x: torch.Tensor
-    v: torch.Tensor
-    y: torch.Tensor
-
-
-def chi_square(degrees: int, n: int, generator: torch.Generator) -> torch.Tensor:
-    """``n`` draws of χ² with ``degrees`` degrees of freedom (NumPy's gamma, seeded by one draw of ``generator``)."""
-    seed = int(torch.randint(2**62, (), generator=generator))
-    return torch.from_numpy(2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n))
-
-
-def sample(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Generator, *, n: int | None = None) -> Prompts:
-    r"""Draw ``n`` prompts exactly, in O(d) each whatever ℓ; prompt μ has the task ``tasks[μ mod k]`` (balanced).
-
-    Along w and in the noise, the tokens enter through a 2 × 2 Wishart matrix W of ℓ degrees of freedom (Bartlett):
-    Σ y_i² = (‖w‖²/d) W₁₁ + 2‖w‖(ρ/d)^{1/2} W₁₂ + ρW₂₂ and Σ y_i⟨x_i, w⟩/‖w‖ = (‖w‖/d) W₁₁ + (ρ/d)^{1/2} W₁₂.
-    Across w, given the labels, Σ y_i x_i is N(0, Σ y_i²/d). ``tasks: (k, d)``, ``n`` (default k) prompts.
-    Raises ``ValueError``, also where the arrays would take more than ``MEMORY_LIMIT`` bytes.
+    ``normalised`` scales each to the norm :math:`\sqrt d`, as the authors' code does.
+    Raises ``ValueError`` unless ``k`` and ``d`` are at least 1.
     """
-    k, d = validation.shape("tasks", tasks, "k d").values()
+    validation.whole("k", k)
+    validation.whole("d", d)
+    w = torch.randn(k, d, dtype=torch.float64, generator=generator)
+    if normalised:
+        norm: Tensor = w.norm(dim=1, keepdim=True)
+        return w * (math.sqrt(d) / norm)
+    return w
+
+
+def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
+    r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
+
+    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw.
+    """
+    seed = int(torch.randint(2**62, (), generator=generator))
+    draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
+    return torch.as_tensor(draws)
+
+
+def sample(
+    tasks: Float[Tensor, "k d"],
+    context: Context,
+    generator: torch.Generator,
+    *,
+    n: int | None = None,
+) -> Prompts:
+    r"""Draw ``n`` prompts (k if not given) exactly, in O(d) each whatever ℓ.
+
+    Prompt μ has the task ``tasks[μ mod k]``, so that the tasks are balanced. Along w and in the
+    noise, the tokens enter through a 2 × 2 Wishart matrix W of ℓ degrees of freedom (Bartlett):
+
+    .. math::
+        \sum_i y_i^2 &= \tfrac{\|w\|^2}d W_{11} + 2\|w\|\sqrt{\tfrac\rho d}\,W_{12} + \rho W_{22},\\
+        \sum_i y_i\tfrac{\langle x_i, w\rangle}{\|w\|}
+        &= \tfrac{\|w\|}d W_{11} + \sqrt{\tfrac\rho d}\,W_{12}.
+
+    Across w, given the labels, :math:`\sum_i y_ix_i` is :math:`N(0, \sum_i y_i^2/d)`.
+    Raises ``ValueError`` where ``tasks`` is not (k, d) with the context's d, ``n`` is below 1, or
+    the arrays would take more than ``MEMORY_LIMIT`` bytes.
+
+    >>> tasks = torch.eye(3, dtype=torch.float64)
+    >>> sample(tasks, Context(3, 8, 0.1), torch.Generator().manual_seed(0), n=5).v.shape
+    torch.Size([5, 4])
+    """
+    d, ell, rho = context.d, context.ell, context.rho
+    k = validation.shape("tasks", tasks, "k d", d=d)["k"]
     n = k if n is None else validation.whole("n", n)
-    _context(d, ell, rho)
     check_memory(n, d)
     w = tasks.double()[torch.arange(n) % k]
     norm = w.norm(dim=1)
-    w11, t = chi_square(ell, n, generator), torch.randn(n, dtype=torch.float64, generator=generator)
+    w11 = chi_square(ell, n, generator)
+    t = torch.randn(n, dtype=torch.float64, generator=generator)
     w22 = t.square() + (chi_square(ell - 1, n, generator) if ell > 1 else 0.0)
     w12 = w11.sqrt() * t
     along = norm * w11 / d + math.sqrt(rho / d) * w12
     labels = norm * (along + math.sqrt(rho / d) * w12) + rho * w22
     u = w / norm.clamp_min(1e-300)[:, None]
-    across = torch.randn(n, d, dtype=torch.float64, generator=generator) * (labels.clamp_min(0) / d).sqrt()[:, None]
+    across = torch.randn(n, d, dtype=torch.float64, generator=generator)
+    across = across * (labels.clamp_min(0) / d).sqrt()[:, None]
     across += u * (along - (across * u).sum(1))[:, None]
     v = torch.cat([across * (d / ell), labels[:, None] / ell], 1)
     x = torch.randn(n, d, dtype=torch.float64, generator=generator) / math.sqrt(d)
@@ -135,22 +232,31 @@ def sample(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Generator
 
 
 def check_memory(n: int, d: int) -> None:
-    """Raise ``ValueError`` if a problem with ``n`` prompts of dimension ``d`` does not fit ``MEMORY_LIMIT``."""
+    """Raise ``ValueError`` if ``n`` prompts of dimension ``d`` do not fit ``MEMORY_LIMIT``."""
     need = 8 * 6 * n * (d + 1)
     if need > MEMORY_LIMIT:
-        raise ValueError(f"n·d is too large: n = {n} prompts at d = {d} need about {need / 1e9:.1f} GB, "
-                         f"{MEMORY_LIMIT / 1e9:.0f} GB are allowed; lower τ or d")
+        raise ValueError(
+            f"n·d is too large: n = {n} prompts at d = {d} need about {need / 1e9:.1f} GB, "
+            f"{MEMORY_LIMIT / 1e9:.0f} GB are allowed; lower τ or d"
+        )
 
 
-def sample_naive(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Generator, *, n: int | None = None,
-                 covariance: torch.Tensor | None = None) -> Prompts:
-    """The same prompts token by token, in O(ℓd) each: the reference of the tests, and x ~ N(0, C/d) for a ``covariance`` C.
+def sample_naive(
+    tasks: Float[Tensor, "k d"],
+    context: Context,
+    generator: torch.Generator,
+    *,
+    n: int | None = None,
+    covariance: Float[Tensor, "d d"] | None = None,
+) -> Prompts:
+    r"""The same prompts token by token, in O(ℓd) each: the plain way, for any token covariance.
 
-    ``tasks: (k, d)``, ``covariance: (d, d)`` positive definite (identity if not given).
+    Tokens are :math:`N(0, C/d)` with C the ``covariance``, positive definite (identity if not
+    given). Raises ``ValueError`` as :func:`iclutils.regression.prompts.sample` does.
     """
-    k, d = validation.shape("tasks", tasks, "k d").values()
+    d, ell, rho = context.d, context.ell, context.rho
+    k = validation.shape("tasks", tasks, "k d", d=d)["k"]
     n = k if n is None else validation.whole("n", n)
-    _context(d, ell, rho)
     check_memory(n * (ell + 1), d)
     w = tasks.double()[torch.arange(n) % k]
     x = torch.randn(n, ell + 1, d, dtype=torch.float64, generator=generator) / math.sqrt(d)
@@ -158,22 +264,28 @@ def sample_naive(tasks: torch.Tensor, ell: int, rho: float, generator: torch.Gen
         x = x @ torch.linalg.cholesky(covariance).T
     y = torch.einsum("nld,nd->nl", x, w)
     y = y + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
-    v = torch.einsum("nl,nld->nd", y[:, :ell], x[:, :ell]) * (d / ell)
-    return Prompts(x[:, ell], torch.cat([v, y[:, :ell].square().mean(1, keepdim=True)], 1), y[:, ell])
+    sums = torch.einsum("nl,nld->nd", y[:, :ell], x[:, :ell])
+    squares = y[:, :ell].square().mean(1, keepdim=True)
+    return Prompts(x[:, ell], torch.cat([sums * (d / ell), squares], 1), y[:, ell])
 
 
-def sample_orthonormal(K: int, ell: int, rho: float, generator: torch.Generator, *, n: int) -> Prompts:
-    """The reduced prompts of chapter 6's tokens: K = d orthonormal features, each with probability 1/K (chapter 7).
+def sample_orthonormal(context: Context, generator: torch.Generator, *, n: int) -> Prompts:
+    r"""The reduced prompts of chapter 6's tokens (chapter 7).
 
-    In the features' frame a token is a unit vector; every prompt has a task w ~ N(0, I_K) of its own. The query's label
-    carries noise, as in :func:`sample`.
+    The tokens are K orthonormal features, each with probability 1/K, where K is the context's d.
+    In the features' frame a token is a unit vector. Every prompt has a task
+    :math:`w \sim N(0, I_K)` of its own, and the query's label carries noise, as in
+    :func:`iclutils.regression.prompts.sample`. Raises ``ValueError`` where ``n`` is below 1 or the
+    arrays would take more than ``MEMORY_LIMIT`` bytes.
     """
+    K, ell, rho = context.d, context.ell, context.rho
     validation.whole("n", n)
-    _context(K, ell, rho)
     check_memory(n * (ell + 1) // K + n, K)
     index = torch.randint(K, (n, ell + 1), generator=generator)
     w = torch.randn(n, K, dtype=torch.float64, generator=generator)
-    y = w.gather(1, index) + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    noise = torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    y = w.gather(1, index) + math.sqrt(rho) * noise
     sums = torch.zeros(n, K, dtype=torch.float64).scatter_add_(1, index[:, :ell], y[:, :ell])
-    v = torch.cat([K / ell * sums, y[:, :ell].square().mean(1, keepdim=True)], 1)
-    return Prompts(torch.nn.functional.one_hot(index[:, ell], K).double(), v, y[:, ell])
+    squares = y[:, :ell].square().mean(1, keepdim=True)
+    query = torch.nn.functional.one_hot(index[:, ell], K).double()
+    return Prompts(query, torch.cat([K / ell * sums, squares], 1), y[:, ell])

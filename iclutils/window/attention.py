@@ -1,87 +1,130 @@
-r"""The softmax and the linear attention unit of Collins et al., with losses and gradients in closed form.
+r"""The softmax and the linear attention unit of Collins et al., with the gradient in closed form.
 
-After the paper's reparameterisation a unit is one matrix M. Shapes: ``M: (*B, d, d)``,
-``x: (*B, n, d)``, ``query: (*B, q, d)``, weights ``(*B, n, q)``; leading axes broadcast.
+After the paper's reparameterisation a unit is one matrix M. Leading axes of M and of the prompts
+broadcast.
 """
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
-from iclutils.prompts import Prompt
+from iclutils.ground import validation
+from iclutils.window.prompts import Prompt
 
 UNITS = ("softmax", "linear")
 
 
-def weights(M: torch.Tensor, x: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
-    r"""Softmax attention weights, columns summing to one; ``(*B, n, q)``.
+def weights(
+    M: Float[Tensor, "*units d d"], x: Float[Tensor, "*prompts n d"], query: Float[Tensor, "*_ q d"]
+) -> Float[Tensor, "*both n q"]:
+    r"""Softmax attention weights, which sum to one over the n tokens of the context.
 
-    $$\gamma_i = e^{x_i^\top M x_{n+1}} \big/ \textstyle\sum_j e^{x_j^\top M x_{n+1}}$$
-    (Collins et al., eq. (ICL)).
+    .. math:: \gamma_i = e^{x_i^\top M x_{n+1}} \big/ \textstyle\sum_j e^{x_j^\top M x_{n+1}}
+
+    (Collins et al., eq. (ICL)). Raises ``ValueError`` where M is not square or not finite, or the
+    dimensions differ.
+
+    >>> x = torch.eye(2)
+    >>> weights(torch.zeros(2, 2), x, x).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     _check(M, x, query)
     return torch.softmax(x @ M @ query.mT, dim=-2)
 
 
-def predict(M: torch.Tensor, prompt: Prompt, unit: str = "softmax") -> torch.Tensor:
-    r"""The unit's answers ``(*B, q)``: $\sum_i\gamma_i y_i$ (softmax) or $\sum_i y_i x_i^\top M x_{n+1}$ (linear).
+def predict(
+    M: Float[Tensor, "*units d d"], prompt: Prompt, unit: str = "softmax"
+) -> Float[Tensor, "*both q"]:
+    r"""The unit's answer to every query.
 
-    Collins et al., eq. (ICL) and Remark 2.2. Raises ``KeyError`` for an unknown unit.
+    .. math:: \hat y = \sum_i\gamma_i y_i\ (\text{softmax}),\qquad
+              \hat y = \sum_i y_i\, x_i^\top M x_{n+1}\ (\text{linear})
+
+    Collins et al., eq. (ICL) and Remark 2.2. Raises ``KeyError`` for an unknown unit and
+    ``ValueError`` as :func:`iclutils.window.attention.weights`.
+
+    >>> x = torch.eye(2)
+    >>> prompt = Prompt(x, torch.tensor([1.0, 3.0]), x[:1], torch.zeros(1))
+    >>> predict(torch.zeros(2, 2), prompt), predict(torch.eye(2), prompt, "linear")
+    (tensor([2.]), tensor([1.]))
     """
     validation.one_of("unit", unit, UNITS)
     _check(M, prompt.x, prompt.query)
+    labels = prompt.y.unsqueeze(-2)
     if unit == "linear":
-        return (prompt.y.unsqueeze(-2) @ prompt.x @ M @ prompt.query.mT).squeeze(-2)
-    return (prompt.y.unsqueeze(-2) @ weights(M, prompt.x, prompt.query)).squeeze(-2)
+        return (labels @ prompt.x @ M @ prompt.query.mT).squeeze(-2)
+    return (labels @ weights(M, prompt.x, prompt.query)).squeeze(-2)
 
 
-def loss_and_gradient(M: torch.Tensor, prompt: Prompt, unit: str = "softmax") -> tuple[torch.Tensor, torch.Tensor]:
-    r"""Mean squared error over the queries, ``(*B,)``, and its gradient in M, ``(*B, d, d)``.
+def gradient(
+    M: Float[Tensor, "T S d d"], prompt: Prompt, unit: str = "softmax"
+) -> Float[Tensor, "T S d d"]:
+    r"""The gradient in M of the mean squared error over the queries, for a fleet of units.
 
-    With $r = \hat y - f(x_{n+1})$ the gradient is the query mean of $2 r\, g\, x_{n+1}^\top$, where
-    $g = \sum_i\gamma_i(y_i - \hat y)x_i$ for softmax and $g = \sum_i y_i x_i$ for linear attention.
+    .. math:: \nabla = \frac2q\sum_{\text{queries}} r\,g\,x_{n+1}^\top,\qquad r = \hat y-f(x_{n+1})
+
+    with :math:`g = \sum_i\gamma_i(y_i - \hat y)x_i` for softmax and :math:`g = \sum_i y_i x_i` for
+    linear attention. The S settings of one of T trials share their tokens: ``x: (T, n, d)``,
+    ``query: (T, q, d)``, but ``y: (T, S, n)``, ``target: (T, S, q)``; so each product below is one
+    large matrix product a trial. Nothing is checked: pretraining calls it in every step.
     """
-    validation.one_of("unit", unit, UNITS)
-    _check(M, prompt.x, prompt.query)
-    return _loss_and_gradient(M, prompt, unit)
-
-
-def _loss_and_gradient(M: torch.Tensor, prompt: Prompt, unit: str) -> tuple[torch.Tensor, torch.Tensor]:
-    """The unchecked inner function of :func:`loss_and_gradient`, for training loops."""
-    x, y, query = prompt.x, prompt.y, prompt.query
+    trials, settings, d, _ = M.shape
+    x = prompt.x
+    query = prompt.query
     q = query.shape[-2]
+    columns = M.permute(0, 3, 1, 2).reshape(trials, d, settings * d)
+    image = (query @ columns).view(trials, q * settings, d)  # M x_{n+1}
+    target = prompt.target.mT.unsqueeze(-1)
     if unit == "linear":
-        pooled = y.unsqueeze(-2) @ x                                     # (*B, 1, d)
-        residual = (pooled @ M @ query.mT).squeeze(-2) - prompt.target   # (*B, q)
-        gradient = pooled.mT @ (residual.unsqueeze(-2) @ query)          # (*B, d, d)
+        pooled = (prompt.y @ x).unsqueeze(1)
+        answer = (image.view(trials, q, settings, d) * pooled).sum(-1, keepdim=True)
+        pull = (answer - target) * pooled
     else:
-        gamma = torch.softmax(x @ (M @ query.mT), dim=-2)                # (*B, n, q)
-        answer = y.unsqueeze(-2) @ gamma                                 # (*B, 1, q)
-        residual = answer.squeeze(-2) - prompt.target
-        pull = gamma * (y.unsqueeze(-1) - answer) * residual.unsqueeze(-2)
-        gradient = x.mT @ (pull @ query)
-    return residual.square().mean(-1), (2 / q) * gradient
+        scores = (image @ x.mT).view(trials, q, settings, -1)
+        # torch.softmax over few tokens is many times slower than the exponential itself
+        mass = (scores - scores.amax(-1, keepdim=True)).exp_()
+        total = mass.sum(-1, keepdim=True)
+        labels = prompt.y.unsqueeze(1)
+        answer = (mass * labels).sum(-1, keepdim=True) / total
+        share = mass * (labels - answer) * ((answer - target) / total)
+        pull = share.view(trials, q * settings, -1) @ x
+    outer = query.mT @ pull.reshape(trials, q, settings * d)
+    return (2 / q) * outer.view(trials, d, settings, d).permute(0, 2, 3, 1)
 
 
-def effective_number(gamma: torch.Tensor) -> torch.Tensor:
-    r"""How many tokens a query averages over, $n_\mathrm{eff} = 1/\sum_i\gamma_i^2$; ``(*B, n, q) → (*B, q)``."""
+def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batch q"]:
+    r"""How many tokens a query averages over, from its weights.
+
+    .. math:: n_\mathrm{eff} = 1\big/\textstyle\sum_i\gamma_i^2
+
+    >>> float(effective_number(torch.full((4, 1), 0.25)))
+    4.0
+    """
     validation.shape("gamma", gamma, "... n q")
     return 1 / gamma.square().sum(-2)
 
 
-def half_mass_cap(gamma: torch.Tensor, x: torch.Tensor, query: torch.Tensor) -> torch.Tensor:
-    """The window as a number: the angle (radians) of the smallest cap around the query that holds half of the weight.
+def half_mass_cap(
+    gamma: Float[Tensor, "*both n q"],
+    x: Float[Tensor, "*prompts n d"],
+    query: Float[Tensor, "*_ q d"],
+) -> Float[Tensor, "*both q"]:
+    """The window as a number: the radius of the smallest cap that holds half of the weight.
 
-    ``gamma: (*B, n, q)``, ``x: (*B, n, d)``, ``query: (*B, q, d)`` of unit length; returns ``(*B, q)``.
+    The cap is centred at the query; its radius is an angle in radians. Tokens and queries are unit
+    vectors. Raises ``ValueError`` where the weights are not one per token and query.
     """
     validation.shape("gamma", gamma, "... n q", n=x.shape[-2], q=query.shape[-2])
     angle = (x @ query.mT).clamp(-1, 1).arccos()
     angle, order = angle.expand(gamma.shape).sort(dim=-2)
     held = gamma.gather(-2, order).cumsum(-2)
-    first = (held < 0.5 * held[..., -1:, :]).sum(-2, keepdim=True).clamp(max=gamma.shape[-2] - 1)
-    return angle.gather(-2, first).squeeze(-2)
+    first = (held < 0.5 * held[..., -1:, :]).sum(-2, keepdim=True)
+    return angle.gather(-2, first.clamp(max=gamma.shape[-2] - 1)).squeeze(-2)
 
 
-def _check(M: torch.Tensor, x: torch.Tensor, query: torch.Tensor) -> None:
+def _check(
+    M: Float[Tensor, "*units d d"], x: Float[Tensor, "*prompts n d"], query: Float[Tensor, "*_ q d"]
+) -> None:
     d = validation.shape("M", M, "... d d")["d"]
     validation.finite("M", M)
     validation.shape("x", x, "... n d", d=d)

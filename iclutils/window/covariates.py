@@ -1,15 +1,18 @@
-"""Where x lives: covariate distributions as maps from standard Gaussian vectors.
+r"""Where x lives: covariate distributions as maps from standard Gaussian vectors.
 
-A distribution is a map z ~ N(0, I_d) → x, so that two distributions can be compared on the same
-draws and a trial may carry its own matrix (leading axes of ``root``, ``B``).
+A distribution is a map :math:`z \sim N(0, I_d) \mapsto x`, so that two distributions can be
+compared on the same draws, and a trial may carry its own matrix (leading axes of ``root``, ``B``).
 """
 
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
+from iclutils.ground import validation
+from iclutils.ground.randomness import stream
 
 
 class Covariates(Protocol):
@@ -18,44 +21,68 @@ class Covariates(Protocol):
     @property
     def d(self) -> int: ...
 
-    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor: ...
+    def from_gaussian(self, z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]: ...
 
 
-def sample(covariates: Covariates, size: tuple[int, ...], generator: torch.Generator) -> torch.Tensor:
-    """Draw covariates, ``x: (*size, d)`` in float64."""
-    return covariates.from_gaussian(torch.randn(*size, covariates.d, generator=generator, dtype=torch.float64))
+def sample(
+    covariates: Covariates, size: tuple[int, ...], generator: torch.Generator
+) -> Float[Tensor, "*size d"]:
+    """Draw covariates in float64, ``size`` of them.
+
+    >>> from iclutils.ground.randomness import stream
+    >>> x = sample(Sphere(3), (4, 10), stream(0, "points"))
+    >>> tuple(x.shape), bool((x.norm(dim=-1) - 1).abs().max() < 1e-12)
+    ((4, 10, 3), True)
+    """
+    z = torch.randn(*size, covariates.d, generator=generator, dtype=torch.float64)
+    return covariates.from_gaussian(z)
 
 
-def _aligned(matrix: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
-    """Give ``matrix: (*T, r, c)`` as many axes as ``z: (*T, ..., m, c)`` so that leading axes meet leading axes."""
+def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
+    """Vectors scaled to length one."""
+    length: Tensor = z.norm(dim=-1, keepdim=True)
+    return z / length
+
+
+def aligned(matrix: Float[Tensor, "*T r c"], axes: int) -> Float[Tensor, "*T_and_ones r c"]:
+    """A matrix per trial with axes of length one after the trials', ``axes`` in all.
+
+    So the leading axes of the matrices meet the leading axes of tokens ``(*T, ..., m, c)``.
+    """
     lead = matrix.shape[:-2]
-    return matrix.reshape(*lead, *(1,) * (z.ndim - matrix.ndim), *matrix.shape[-2:])
+    return matrix.reshape(*lead, *(1,) * (axes - matrix.ndim), *matrix.shape[-2:])
 
 
 @dataclass(frozen=True)
 class Sphere:
-    r"""Uniform on the unit sphere, $x = z/\|z\|$ (Collins et al., Assumption 3.3 with $\Sigma = I$)."""
+    r"""Uniform on the unit sphere, :math:`x = z/\|z\|`.
+
+    Collins et al., Assumption 3.3 with :math:`\Sigma = I`. Raises ``TypeError`` or ``ValueError``
+    where d is no whole number above one.
+    """
 
     d: int
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
 
-    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor:
-        """Map ``z: (..., d)`` to the sphere."""
+    def from_gaussian(self, z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
+        """Map Gaussian vectors to the sphere; ``ValueError`` where their dimension is not d."""
         validation.shape("z", z, "... d", d=self.d)
-        return z / z.norm(dim=-1, keepdim=True)
+        return normalised(z)
 
 
 @dataclass(frozen=True, eq=False)
 class Stretched:
-    r"""Directions of a stretched Gaussian, $x = Rz/\|Rz\|$; ``root: (*T, d, d)``, leading axes one matrix per trial.
+    r"""Directions of a stretched Gaussian, :math:`x = Rz/\|Rz\|`, one R for all or one per trial.
 
-    Collins et al. use $R = \Sigma$ or $\Sigma^{1/2}$ with $\Sigma = \mathrm{diag}(1..d)$ (Section 3.2, the exponent is
-    illegible) and $R = J = (G^\top G)^{1/2}$ (Appendix J.1).
+    Collins et al. use :math:`R = \Sigma` or :math:`\Sigma^{1/2}` with
+    :math:`\Sigma = \mathrm{diag}(1..d)` (Section 3.2, the exponent is illegible) and
+    :math:`R = J = (G^\top G)^{1/2}` (Appendix J.1). Raises ``ValueError`` where ``root`` is not
+    square or not finite.
     """
 
-    root: torch.Tensor
+    root: Float[Tensor, "*T d d"]
 
     def __post_init__(self) -> None:
         validation.shape("root", self.root, "... d d")
@@ -66,21 +93,51 @@ class Stretched:
         """The ambient dimension."""
         return self.root.shape[-1]
 
-    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor:
-        """Map ``z: (*T, ..., m, d)`` to the sphere, trial by trial."""
+    def from_gaussian(self, z: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m d"]:
+        """Map ``z: (*T, ..., m, d)`` to the sphere, trial by trial.
+
+        Raises ``ValueError`` where the dimension of z is not d.
+        """
         validation.shape("z", z, "... m d", d=self.d)
-        x = z @ _aligned(self.root.mT, z)
-        return x / x.norm(dim=-1, keepdim=True)
+        return normalised(z @ aligned(self.root.mT, z.ndim))
+
+
+@dataclass(frozen=True)
+class StretchedAnew:
+    r"""Directions of a Gaussian with a stretch of its own for every task, :math:`x = Gz/\|Gz\|`.
+
+    The other reading of Appendix J.1 of Collins et al., where :math:`J = (G^\top G)^{1/2}` is drawn
+    for each task. G is used in place of J: :math:`G = UJ` with U a uniform rotation independent of
+    J, and the law of J does not change with a rotation, so the tokens of a task have the same law.
+    G is read from a stream that the Gaussians z themselves name, so that equal z give equal x.
+    Raises ``TypeError`` or ``ValueError`` where d is no whole number above one.
+    """
+
+    d: int
+
+    def __post_init__(self) -> None:
+        validation.whole("d", self.d, low=2)
+
+    def from_gaussian(self, z: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m d"]:
+        """Map ``z: (..., m, d)`` to the sphere, one stretch for the m tokens of a task.
+
+        Raises ``ValueError`` where the dimension of z is not d.
+        """
+        validation.shape("z", z, "... m d", d=self.d)
+        draws = stream(0, "stretch of a task", float(z.sum()).hex())
+        G = torch.randn(*z.shape[:-2], self.d, self.d, generator=draws, dtype=torch.float64)
+        return normalised(z @ G)
 
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    r"""A linear image of the sphere, $x = Ru$ with u uniform on $S^{d-1}$; ``root: (d, d)``.
+    r"""A linear image of the sphere, :math:`x = Ru` with u uniform on :math:`S^{d-1}`.
 
-    Collins et al., Assumption B.2 and slides, Lemma 1, with $R = \Sigma^{1/2}$.
+    Collins et al., Assumption B.2 and slides, Lemma 1, with :math:`R = \Sigma^{1/2}`. Raises
+    ``ValueError`` where ``root`` is not square or not finite.
     """
 
-    root: torch.Tensor
+    root: Float[Tensor, "d d"]
 
     def __post_init__(self) -> None:
         validation.shape("root", self.root, "d d")
@@ -91,40 +148,45 @@ class Ellipsoid:
         """The ambient dimension."""
         return self.root.shape[-1]
 
-    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor:
-        """Map ``z: (..., d)``."""
+    def from_gaussian(self, z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
+        """Map Gaussian vectors; ``ValueError`` where their dimension is not d."""
         validation.shape("z", z, "... d", d=self.d)
-        return z / z.norm(dim=-1, keepdim=True) @ self.root.mT
+        return normalised(z) @ self.root.mT
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSubspaces:
-    r"""Label-relevant and spurious directions, $x = c_u B u + c_v B_\perp v$ with u, v uniform on their unit spheres.
+    r"""Label-relevant and spurious directions, u and v uniform on the unit spheres of their spaces.
 
-    Collins et al., Assumption 4.3. ``B: (*T, d, k)`` and ``B_perp: (*T, d, d−k)`` have orthonormal columns.
+    .. math:: x = c_u B u + c_v B_\perp v
+
+    Collins et al., Assumption 4.3. Raises ``ValueError`` where :math:`[B, B_\perp]` is no
+    orthonormal basis (of each trial).
     """
 
-    B: torch.Tensor
-    B_perp: torch.Tensor
+    B: Float[Tensor, "*T d k"]
+    B_perp: Float[Tensor, "*T d r"]
     c_u: float = 1.0
     c_v: float = 1.0
 
     def __post_init__(self) -> None:
-        d = validation.shape("B", self.B, "... d k")["d"]
-        validation.shape("B_perp", self.B_perp, "... d r", d=d, r=d - self.B.shape[-1])
-        frame = torch.cat([self.B, self.B_perp], dim=-1)
-        error = float((frame.mT @ frame - torch.eye(d, dtype=frame.dtype)).abs().max())
-        if error > 1e-8:
-            raise ValueError(f"[B, B_perp] must have orthonormal columns; they miss by {error:.1e}")
+        sizes = validation.shape("B", self.B, "... d k")
+        d = sizes["d"]
+        validation.shape("B_perp", self.B_perp, "... d r", d=d, r=d - sizes["k"])
+        validation.orthonormal("[B, B_perp]", torch.cat([self.B, self.B_perp], dim=-1))
 
     @property
     def d(self) -> int:
         """The ambient dimension."""
         return self.B.shape[-2]
 
-    def from_gaussian(self, z: torch.Tensor) -> torch.Tensor:
-        """Map ``z: (*T, ..., m, d)``: its first k coordinates give u, the others v."""
+    def from_gaussian(self, z: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m d"]:
+        """Map ``z: (*T, ..., m, d)``: its first k coordinates give u, the others v.
+
+        Raises ``ValueError`` where the dimension of z is not d.
+        """
         validation.shape("z", z, "... m d", d=self.d)
         k = self.B.shape[-1]
-        u, v = (part / part.norm(dim=-1, keepdim=True) for part in (z[..., :k], z[..., k:]))
-        return self.c_u * u @ _aligned(self.B.mT, z) + self.c_v * v @ _aligned(self.B_perp.mT, z)
+        relevant = self.c_u * normalised(z[..., :k]) @ aligned(self.B.mT, z.ndim)
+        spurious = self.c_v * normalised(z[..., k:]) @ aligned(self.B_perp.mT, z.ndim)
+        return relevant + spurious

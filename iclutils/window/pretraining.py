@@ -1,4 +1,4 @@
-"""Fleets of independent attention units, pretrained as one tensor program.
+r"""Fleets of independent attention units, pretrained as one tensor program.
 
 A fleet has S settings times T trials. Trials of the same index share their random draws across
 settings that have the same context length (common random numbers), so that settings are compared
@@ -6,25 +6,30 @@ trial by trial. Every draw is a function of (seed, role, trial, block of steps):
 does not depend on which other units are trained beside it.
 """
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor
 
-from iclutils import validation
-from iclutils.attention import UNITS, _loss_and_gradient
-from iclutils.covariates import Covariates
-from iclutils.functions import FunctionClass
-from iclutils.prompts import Prompt, default_queries
-from iclutils.randomness import stream
+from iclutils.ground import validation
+from iclutils.ground.randomness import stream
+from iclutils.window import attention
+from iclutils.window.covariates import Covariates
+from iclutils.window.prompts import Prompt, default_queries
+from iclutils.window.tasks import FunctionClass, Task
 
 BLOCK = 50  # steps drawn at once from one stream; part of the definition of the random draws
-BETAS, EPSILON = (0.9, 0.999), 1e-8  # Adam's defaults, as in torch.optim.Adam
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of the pretraining protocol: tasks, covariates, context length n and noise σ."""
+    """One setting of the pretraining protocol: tasks, covariates, context length n and noise σ.
+
+    Raises ``TypeError`` or ``ValueError`` where n is no whole number above zero or σ is negative.
+    """
 
     function: FunctionClass
     covariates: Covariates
@@ -37,134 +42,250 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Pretraining:
-    """Recorded histories: ``steps: (R,)`` and ``M: (S, T, R, d, d)``."""
+class Schedule:
+    r"""How the steps are taken: step t has the rate :math:`\eta\,\mathrm{decay}^t`.
 
-    steps: torch.Tensor
-    M: torch.Tensor
+    ``learning_rate`` is one η > 0 or one per setting, ``decay`` in (0, 1], ``optimiser`` "adam" or
+    "sgd" (the plain gradient). The defaults are those of Collins et al., Appendix J. Raises
+    ``ValueError`` for numbers out of range, ``KeyError`` for another optimiser.
+    """
 
-    @property
-    def norm(self) -> torch.Tensor:
-        """Spectral norm ‖M‖, ``(S, T, R)``."""
-        return torch.linalg.matrix_norm(self.M, ord=2)
+    learning_rate: float | Sequence[float] = 0.1
+    decay: float = 0.999
+    optimiser: str = "adam"
 
-    @property
-    def scale(self) -> torch.Tensor:
-        """tr(M)/d, ``(S, T, R)``: the w of M = w·I."""
-        return self.M.diagonal(dim1=-2, dim2=-1).mean(-1)
+    def __post_init__(self) -> None:
+        for rate in self._listed():
+            validation.positive("learning_rate", rate)
+        validation.in_range("decay", self.decay, 0.0, 1.0, open_low=True)
+        validation.one_of("optimiser", self.optimiser, ("adam", "sgd"))
+
+    def rates(self, settings: int) -> Float[Tensor, " S"]:
+        """η of every setting; ``ValueError`` where another number of them was given."""
+        rates = self._listed()
+        if len(rates) not in (1, settings):
+            raise ValueError(
+                f"learning_rate must be one number or {settings}, one per setting; got {len(rates)}"
+            )
+        return torch.tensor(rates, dtype=torch.float64).expand(settings)
+
+    def _listed(self) -> list[float]:
+        if isinstance(self.learning_rate, Iterable):
+            return list(self.learning_rate)
+        return [self.learning_rate]
 
 
 @dataclass(frozen=True)
-class _Group:
-    """Settings that share their tokens: same covariates, context length and number of queries."""
+class Pretraining:
+    """Recorded histories of S settings, T trials: M after each of R numbers of steps."""
 
-    rows: list[int]
-    covariates: Covariates
-    n: int
-    queries: int
+    steps: Int[Tensor, " R"]
+    M: Float[Tensor, "S T R d d"]
+
+    @property
+    def norm(self) -> Float[Tensor, "S T R"]:
+        """Spectral norm ‖M‖."""
+        largest: Tensor = torch.linalg.matrix_norm(self.M, ord=2)
+        return largest
+
+    @property
+    def scale(self) -> Float[Tensor, "S T R"]:
+        """tr(M)/d: the w of M = w·I."""
+        return self.M.diagonal(dim1=-2, dim2=-1).mean(-1)
 
 
-def pretrain(settings: Sequence[Setting], *, trials: int = 10, steps: int = 2000,
-             learning_rate: float | Sequence[float] = 0.1, decay: float = 0.999, queries: int | None = None,
-             unit: str = "softmax", optimiser: str = "adam", tied: bool = True, seed: int = 0,
-             record_every: int = 20, role: str = "pretraining") -> Pretraining:
-    r"""Train every setting for ``trials`` trials: one fresh task per step, loss (ICL) on its queries.
+def pretrain(
+    settings: Sequence[Setting],
+    *,
+    trials: int = 10,
+    steps: int = 2000,
+    schedule: Schedule | None = None,
+    queries: int | None = None,
+    unit: str = "softmax",
+    tied: bool = True,
+    seed: int = 0,
+    record_every: int = 20,
+    role: str = "pretraining",
+) -> Pretraining:
+    r"""Train every setting for ``trials`` trials on one fresh task per step.
 
-    $M = A^\top A$ (``tied``) or $M = A_K^\top A_Q$, started at $10^{-3}I$; step t uses the learning
-    rate times ``decay``^t (Collins et al., Appendix J). ``queries`` defaults to ⌊√n⌋ per task;
-    ``learning_rate`` may be one number per setting. ``optimiser`` is "adam" or "sgd" (plain gradient).
-    All in float64.
+    The loss is the mean squared error over the task's queries (Collins et al., eq. (ICL)).
 
-    Raises ``ValueError`` for empty settings, mixed d, or numbers out of range, ``KeyError`` for an
-    unknown unit or optimiser.
+    :math:`M = A^\top A` (``tied``) or :math:`M = A_K^\top A_Q`, started at :math:`10^{-3}I`, in
+    float64 (Collins et al., Appendix J). ``schedule`` defaults to
+    :class:`iclutils.window.pretraining.Schedule`'s defaults, ``queries`` to
+    :math:`\lfloor\sqrt n\rfloor` per task. M is recorded at the start, every ``record_every`` steps
+    and at the end.
+
+    Raises ``ValueError`` for empty settings, mixed d, numbers out of range or another number of
+    learning rates than settings, ``KeyError`` for an unknown unit.
+
+    >>> from iclutils.window.covariates import Sphere
+    >>> from iclutils.window.functions import Affine
+    >>> run = pretrain([Setting(Affine(3), Sphere(3), 9, 0.1)], trials=2, steps=40)
+    >>> run.steps.tolist(), tuple(run.M.shape)
+    ([0, 20, 40], (1, 2, 3, 3, 3))
     """
-    if not settings:
-        raise ValueError("settings must hold at least one Setting; got none")
-    if len({s.covariates.d for s in settings}) > 1:
-        raise ValueError(f"settings must share one d; got {sorted({s.covariates.d for s in settings})}")
-    for name, number in (("trials", trials), ("steps", steps), ("record_every", record_every)):
-        validation.whole(name, number)
-    validation.one_of("unit", unit, UNITS)
-    validation.one_of("optimiser", optimiser, ("adam", "sgd"))
-    validation.in_range("decay", decay, 0.0, 1.0, open_low=True)
-    rates = [learning_rate] * len(settings) if isinstance(learning_rate, (int, float)) else list(learning_rate)
-    if len(rates) != len(settings):
-        raise ValueError(f"learning_rate must be one number or {len(settings)}, one per setting; got {len(rates)}")
-    rate = torch.tensor([validation.positive("learning_rate", r) for r in rates], dtype=torch.float64)
-
-    S, d = len(settings), settings[0].covariates.d
+    _check(settings, trials=trials, steps=steps, record_every=record_every)
+    validation.one_of("unit", unit, attention.UNITS)
+    schedule = schedule or Schedule()
     groups = _groups(settings, queries)
-    start = 1e-3 * torch.eye(d, dtype=torch.float64).expand(S, trials, d, d)
-    factors = start.clone().unsqueeze(0) if tied else torch.stack([start, start])
-    step_rule = _Adam(factors) if optimiser == "adam" else _gradient_step
+    order = [row for group in groups for row in group.rows]  # a group's settings side by side
+    rates = schedule.rates(len(settings))[order].view(-1, 1, 1)
+    direction = _Adam() if schedule.optimiser == "adam" else _gradient_step
+    start = 1e-3 * torch.eye(settings[0].covariates.d, dtype=torch.float64)
+    factors = start.expand(1 if tied else 2, trials, len(settings), -1, -1)
     M = factors[0].mT @ factors[-1]
-    recorded, history = [0], [M]
-    gradient = torch.empty_like(M)
+    recorded = [0]
+    history = [M]
     for t in range(steps):
         if t % BLOCK == 0:
-            blocks = [_draw(settings, g, trials, t // BLOCK, seed, role) for g in groups]
-        for group, block in zip(groups, blocks, strict=True):
-            gradient[group.rows] = _loss_and_gradient(M[group.rows], block[t % BLOCK], unit)[1]
-        if tied:
-            slope = (factors[0] @ (gradient + gradient.mT)).unsqueeze(0)
-        else:
-            slope = torch.stack([factors[1] @ gradient.mT, factors[0] @ gradient])
-        factors = factors - (rate * decay**t).view(1, S, 1, 1, 1) * step_rule(slope)
+            blocks = _draw(groups, trials, t // BLOCK, seed, role)
+        prompts = [block[t % BLOCK] for block in blocks]
+        parts = torch.split(M, [len(group.rows) for group in groups], dim=1)
+        pairs = zip(parts, prompts, strict=True)
+        slope = torch.cat([attention.gradient(part, prompt, unit) for part, prompt in pairs], dim=1)
+        step = direction(_through(factors, slope))
+        factors = factors - (rates * schedule.decay**t) * step
         M = factors[0].mT @ factors[-1]
         if (t + 1) % record_every == 0 or t + 1 == steps:
             recorded.append(t + 1)
             history.append(M)
-    return Pretraining(torch.tensor(recorded), torch.stack(history, dim=2))
+    whole = torch.stack(history, dim=2).transpose(0, 1)
+    return Pretraining(torch.tensor(recorded), whole[torch.tensor(order).argsort()])
+
+
+def _check(settings: Sequence[Setting], **numbers: int) -> None:
+    if not settings:
+        raise ValueError("settings must hold at least one Setting; got none")
+    dimensions = {setting.covariates.d for setting in settings}
+    if len(dimensions) > 1:
+        raise ValueError(f"settings must share one d; got {sorted(dimensions)}")
+    for name, number in numbers.items():
+        validation.whole(name, number)
+
+
+def _through(
+    factors: Float[Tensor, "F T S d d"], slope: Float[Tensor, "T S d d"]
+) -> Float[Tensor, "F T S d d"]:
+    """The gradient in the factors, A or (A_K, A_Q), from the gradient in their product M."""
+    if len(factors) == 1:
+        return factors @ (slope + slope.mT)
+    return torch.stack([factors[1] @ slope.mT, factors[0] @ slope])
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Settings that share their tokens: same covariates, context length and number of queries.
+
+    ``rows`` are their places among all settings.
+    """
+
+    rows: list[int]
+    settings: list[Setting]
+    n: int
+    queries: int
+
+    @property
+    def covariates(self) -> Covariates:
+        return self.settings[0].covariates
 
 
 def _groups(settings: Sequence[Setting], queries: int | None) -> list[_Group]:
     groups: list[_Group] = []
     for row, setting in enumerate(settings):
-        q = default_queries(setting.n) if queries is None else validation.whole("queries", queries)
+        n = setting.n
+        q = default_queries(n) if queries is None else validation.whole("queries", queries)
         for group in groups:
-            if group.covariates == setting.covariates and (group.n, group.queries) == (setting.n, q):
+            alike = group.covariates == setting.covariates
+            if alike and group.n == n and group.queries == q:
                 group.rows.append(row)
+                group.settings.append(setting)
                 break
         else:
-            groups.append(_Group([row], setting.covariates, setting.n, q))
+            groups.append(_Group([row], [setting], n, q))
     return groups
 
 
-def _draw(settings: Sequence[Setting], group: _Group, trials: int, block: int, seed: int, role: str) -> list[Prompt]:
-    """The prompts of one block of steps, ``x: (T, n, d)``, ``y: (S_g, T, n)`` for each of its BLOCK steps."""
-    n, q, d = group.n, group.queries, group.covariates.d
+def _draw(
+    groups: Sequence[_Group], trials: int, block: int, seed: int, role: str
+) -> list[list[Prompt]]:
+    """For every group the prompts of one block of steps.
 
-    def streams(what: str) -> list[torch.Generator]:
+    ``x: (T, n, d)``, ``y: (T, S, n)``, ``query: (T, q, d)``, ``target: (T, S, q)`` in each step.
+    """
+
+    def streams(what: str, n: int, q: int) -> list[torch.Generator]:
         return [stream(seed, role, what, n, q, trial, block) for trial in range(trials)]
 
-    z = torch.stack([torch.randn(BLOCK, n + q, d, generator=g, dtype=torch.float64) for g in streams("covariates")])
-    noise = torch.stack([torch.randn(BLOCK, n, generator=g, dtype=torch.float64) for g in streams("noise")])
-    tokens = group.covariates.from_gaussian(z)                                      # (T, BLOCK, n + q, d)
-    values = []
-    for row in group.rows:
-        function = settings[row].function
-        tasks = [function.sample((BLOCK,), g) for g in streams("tasks")]
-        values.append(function.evaluate({key: torch.stack([task[key] for task in tasks]) for key in tasks[0]}, tokens))
-    value = torch.stack(values)                                                     # (S_g, T, BLOCK, n + q)
-    sigma = torch.tensor([settings[row].sigma for row in group.rows], dtype=torch.float64)
-    y = value[..., :n] + sigma.view(-1, 1, 1, 1) * noise
-    return [Prompt(tokens[:, t, :n], y[:, :, t], tokens[:, t, n:], value[:, :, t, n:]) for t in range(BLOCK)]
+    # groups of one (n, q) and settings of one law draw from the same streams: they are read once
+    @functools.cache
+    def normal(what: str, n: int, q: int, *size: int) -> Float[Tensor, "T BLOCK ..."]:
+        draws = [
+            torch.randn(BLOCK, *size, generator=generator, dtype=torch.float64)
+            for generator in streams(what, n, q)
+        ]
+        return torch.stack(draws)
+
+    drawn: dict[Hashable, Task] = {}
+
+    def tasks(function: FunctionClass, n: int, q: int) -> Task:
+        key = (function.law, n, q)
+        if key not in drawn:
+            each = [function.sample((BLOCK,), generator) for generator in streams("tasks", n, q)]
+            drawn[key] = {name: torch.stack([task[name] for task in each]) for name in each[0]}
+        return drawn[key]
+
+    return [_prompts(group, normal, tasks) for group in groups]
 
 
-def _gradient_step(slope: torch.Tensor) -> torch.Tensor:
+def _prompts(
+    group: _Group,
+    normal: Callable[..., Tensor],
+    tasks: Callable[[FunctionClass, int, int], Task],
+) -> list[Prompt]:
+    """One group's prompts of every step of a block."""
+    n = group.n
+    q = group.queries
+    tokens = group.covariates.from_gaussian(normal("covariates", n, q, n + q, group.covariates.d))
+    noise = normal("noise", n, q, n)
+    functions = [setting.function for setting in group.settings]
+    values = [function.evaluate(tasks(function, n, q), tokens) for function in functions]
+    value = torch.stack(values, dim=2).transpose(0, 1).contiguous()  # (BLOCK, T, S, n + q)
+    tokens = tokens.transpose(0, 1).contiguous()
+    sigma = torch.tensor([setting.sigma for setting in group.settings], dtype=torch.float64)
+    y = value[..., :n] + sigma.view(-1, 1) * noise.transpose(0, 1).unsqueeze(2)
+    x = tokens[:, :, :n]
+    query = tokens[:, :, n:]
+    target = value[..., n:]
+    return [Prompt(x[t], y[t], query[t], target[t]) for t in range(BLOCK)]
+
+
+def _gradient_step(slope: Float[Tensor, "F T S d d"]) -> Float[Tensor, "F T S d d"]:
     return slope
 
 
 class _Adam:
-    """Adam's direction for every model of the fleet at once (Kingma and Ba 2015, Algorithm 1)."""
+    """Adam's direction for every model of the fleet at once (Kingma and Ba 2015, Algorithm 1).
 
-    def __init__(self, like: torch.Tensor) -> None:
+    Not torch.optim.Adam, because every setting of the fleet has a learning rate of its own.
+    """
+
+    betas = (0.9, 0.999)  # as in torch.optim.Adam
+    epsilon = 1e-8
+
+    def __init__(self) -> None:
         self.t = 0
-        self.first, self.second = torch.zeros_like(like), torch.zeros_like(like)
+        self.first = torch.zeros((), dtype=torch.float64)
+        self.second = torch.zeros((), dtype=torch.float64)
 
-    def __call__(self, slope: torch.Tensor) -> torch.Tensor:
+    def __call__(self, slope: Float[Tensor, "F T S d d"]) -> Float[Tensor, "F T S d d"]:
+        if self.t == 0:
+            self.first = torch.zeros_like(slope)
+            self.second = torch.zeros_like(slope)
         self.t += 1
-        self.first.lerp_(slope, 1 - BETAS[0])
-        self.second.mul_(BETAS[1]).addcmul_(slope, slope, value=1 - BETAS[1])
-        root = (self.second / (1 - BETAS[1] ** self.t)).sqrt_().add_(EPSILON)
-        return self.first / (1 - BETAS[0] ** self.t) / root
+        slow, slower = self.betas
+        self.first.lerp_(slope, 1 - slow)
+        self.second.mul_(slower).addcmul_(slope, slope, value=1 - slower)
+        root = (self.second / (1 - slower**self.t)).sqrt_().add_(self.epsilon)
+        return self.first / (1 - slow**self.t) / root

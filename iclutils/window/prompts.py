@@ -4,48 +4,82 @@ import math
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
-from iclutils.covariates import Covariates
-from iclutils.functions import FunctionClass
+from iclutils.ground import validation
+from iclutils.window.covariates import Covariates
+from iclutils.window.tasks import FunctionClass, Task
 
 
 @dataclass(frozen=True)
 class Prompt:
     r"""A batch of in-context regression problems (Collins et al., eqs. (1), (2)).
 
-    ``x: (..., n, d)`` context covariates, ``y: (..., n)`` noisy labels $f(x_i) + \epsilon_i$,
-    ``query: (..., q, d)``, ``target: (..., q)`` the noiseless $f$ at the queries.
+    Context covariates ``x``, noisy labels ``y`` :math:`= f(x_i) + \epsilon_i`, covariates ``query``
+    and ``target``, the noiseless f at the queries. Several tasks may share their tokens: then the
+    labels have more leading axes than the covariates.
     """
 
-    x: torch.Tensor
-    y: torch.Tensor
-    query: torch.Tensor
-    target: torch.Tensor
+    x: Float[Tensor, "*tokens n d"]
+    y: Float[Tensor, "*tasks n"]
+    query: Float[Tensor, "*tokens q d"]
+    target: Float[Tensor, "*tasks q"]
 
 
-def draw(function: FunctionClass, covariates: Covariates, n: int, sigma: float, queries: int,
-         size: tuple[int, ...], generator: torch.Generator) -> Prompt:
-    """Draw ``*size`` independent prompts of context length n with ``queries`` queries each, noise N(0, σ²).
+def draw(
+    function: FunctionClass,
+    covariates: Covariates,
+    n: int,
+    sigma: float,
+    queries: int,
+    size: tuple[int, ...],
+    generator: torch.Generator,
+) -> Prompt:
+    r"""Draw ``size`` independent prompts, each with a task, context and queries of its own.
 
-    Raises ``ValueError``/``TypeError`` for n, queries < 1 or σ < 0.
+    n is the context length and ``sigma`` the standard deviation σ ≥ 0 of the Gaussian noise on the
+    context's labels. Raises ``TypeError`` or ``ValueError`` where n or ``queries`` is no whole
+    number above zero or σ is negative.
+
+    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.window.covariates import Sphere
+    >>> from iclutils.window.functions import Affine
+    >>> prompt = draw(Affine(5), Sphere(5), 20, 0.1, 4, (100,), stream(0, "prompts"))
+    >>> tuple(prompt.x.shape), tuple(prompt.y.shape), tuple(prompt.target.shape)
+    ((100, 20, 5), (100, 20), (100, 4))
     """
     validation.whole("n", n)
     validation.whole("queries", queries)
     validation.nonnegative("sigma", sigma)
-    z = torch.randn(*size, n + queries, covariates.d, generator=generator, dtype=torch.float64)
+    d = covariates.d
+    z = torch.randn(*size, n + queries, d, generator=generator, dtype=torch.float64)
     task = function.sample(size, generator)
     noise = torch.randn(*size, n, generator=generator, dtype=torch.float64)
     return assemble(function, task, covariates.from_gaussian(z), noise, n, sigma)
 
 
-def assemble(function: FunctionClass, task: dict[str, torch.Tensor], tokens: torch.Tensor, noise: torch.Tensor,
-             n: int, sigma: float) -> Prompt:
-    """Make prompts of given draws: ``tokens: (..., n + q, d)``, the first n the context; ``noise: (..., n)`` standard."""
+def assemble(
+    function: FunctionClass,
+    task: Task,
+    tokens: Float[Tensor, "*size m d"],
+    noise: Float[Tensor, "*size n"],
+    n: int,
+    sigma: float,
+) -> Prompt:
+    """Make prompts of given draws: the first n tokens are the context, the others the queries.
+
+    ``noise`` is standard Gaussian; ``sigma`` scales it.
+    """
     value = function.evaluate(task, tokens)
-    return Prompt(tokens[..., :n, :], value[..., :n] + sigma * noise, tokens[..., n:, :], value[..., n:])
+    y = value[..., :n] + sigma * noise
+    return Prompt(tokens[..., :n, :], y, tokens[..., n:, :], value[..., n:])
 
 
 def default_queries(n: int) -> int:
-    """⌊√n⌋, the number of queries per task in Collins et al., Appendix J."""
+    r"""The number of queries per task in Collins et al., Appendix J: :math:`\lfloor\sqrt n\rfloor`.
+
+    >>> default_queries(20)
+    4
+    """
     return math.isqrt(validation.whole("n", n))

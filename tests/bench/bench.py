@@ -1,7 +1,8 @@
-"""Each fast way against the plain way, on the same work: ``make bench``, or ``make bench NAME=topic``.
+"""Each fast way against the plain way on the same work: ``make bench``, ``make bench NAME=topic``.
 
-Every file ``tests/bench_<topic>.py`` holds functions named ``bench_*``. Each takes nothing and returns rows
-``(what, plain seconds, our seconds)``; :func:`seconds` times a call. Nothing here is asserted: a time is not a test.
+Every file ``tests/bench/bench_<topic>.py`` holds functions named ``bench_*``. Each takes nothing
+and returns rows ``(what, plain seconds, our seconds)``; :func:`seconds` times a call. Nothing
+here is asserted: a time is not a test.
 """
 
 import importlib.util
@@ -15,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def seconds(call: Callable[[], Any], *, repeat: int = 1) -> float:
-    """The shortest processor time of ``repeat`` calls, in seconds (other processes on the machine do not count)."""
+    """The shortest processor time of ``repeat`` calls, in seconds; other processes do not count."""
     found = []
     for _ in range(repeat):
         start = time.process_time()
@@ -49,7 +50,9 @@ def main(topics: list[str]) -> int:
     count = 0
     for _, bench in benches(topics):
         for what, plain, ours, *_ in bench():
-            print(f"{what:<72}{plain:>10.3f}{ours:>10.3f}{plain / max(ours, 1e-9):>8.1f}x", flush=True)
+            print(
+                f"{what:<72}{plain:>10.3f}{ours:>10.3f}{plain / max(ours, 1e-9):>8.1f}x", flush=True
+            )
             count += 1
     if not count:
         print("No benchmark found" + (f" for {topics}" if topics else "") + ".")

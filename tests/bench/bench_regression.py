@@ -1,33 +1,73 @@
-"""The structured solver and the exact sampler of linear_icl against the plain ways: ``make bench NAME=linear_icl``."""
+"""The structured solver, the exact sampler and the theory on arrays against the plain ways.
 
-import math
+``make bench NAME=regression``.
+"""
+
 import resource
 from collections.abc import Iterator
 
+import torch
 from bench import seconds
+from scipy.optimize import brentq
 
-from iclutils import features, linear_icl
-from iclutils.linear_icl import Setting
-from iclutils.randomness import stream
+from iclutils.ground.randomness import stream
+from iclutils.regression.phase import Phase
+from iclutils.regression.prompts import Context, draw_tasks, sample, sample_naive
+from iclutils.regression.setting import Setting
+from iclutils.regression.solver import solve, solve_dense
+from iclutils.regression.theory import asymptotics
 
 Row = tuple[str, float, float]
 
+MEASURED = 40  # the largest d at which the dense way is run; d = 100 takes it a minute and 2 GB
+
 
 def bench_solve() -> Iterator[Row]:
-    """Γ at τ = 0.8, α = 10, κ = ½, λ = 0.1: d(d+1)-square normal equations against conjugate gradients."""
-    for d in (20, 50, 100, 200):
+    """Γ at τ = 0.8, α = 10, κ = ½, λ = 0.1: d(d+1)-square normal equations against ours.
+
+    Above ``MEASURED`` the plain time is the measured one times its operations, n D² + D³/3 with
+    D = d(d+1) parameters: a lower bound, because large matrices leave the processor's cache.
+    """
+    rate = 0.0
+    for d in (20, MEASURED, 100, 200):
         prompts = Setting(d, 10, 0.5, 0.8, 0.01).prompts(0, 0)
-        ours = seconds(lambda prompts=prompts: linear_icl.solve(prompts, 0.1, tol=1e-6))
+        repeat = 3 if d <= 100 else 1
+        ours = seconds(lambda prompts=prompts: solve(prompts, 0.1, tol=1e-6), repeat=repeat)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        plain = seconds(lambda prompts=prompts: linear_icl.solve_dense(prompts, 0.1)) if d <= 50 else math.nan
-        dense = 8 * (d * (d + 1)) ** 2 / 1e9
-        yield f"solve for Γ, d = {d} (dense matrix {dense:.3g} GB; process so far {peak:.2f} GB)", plain, ours
+        size = d * (d + 1)
+        operations = len(prompts.y) * size**2 + size**3 / 3
+        if d <= MEASURED:
+            plain = seconds(lambda prompts=prompts: solve_dense(prompts, 0.1), repeat=3)
+            rate, how = plain / operations, "measured"
+        else:
+            plain, how = rate * operations, "extrapolated"
+        matrix = f"dense {8 * size**2 / 1e9:.3g} GB, process {peak:.2f} GB"
+        yield f"solve for Γ, d = {d}, plain {how} ({matrix})", plain, ours
 
 
 def bench_tokens() -> Iterator[Row]:
     """2000 prompts of d = 20: token by token against the 2 × 2 Wishart matrix."""
+    tasks = draw_tasks(2000, 20, stream(0, "tasks"))
     for ell in (20, 200, 1000):
-        tasks = features.draw_tasks(2000, 20, stream(0, "tasks"))
-        plain = seconds(lambda tasks=tasks, ell=ell: features.sample_naive(tasks, ell, 0.01, stream(0, "a")))
-        ours = seconds(lambda tasks=tasks, ell=ell: features.sample(tasks, ell, 0.01, stream(0, "b")))
+        context = Context(20, ell, 0.01)
+        plain = seconds(lambda c=context: sample_naive(tasks, c, stream(0, "a")))
+        ours = seconds(lambda c=context: sample(tasks, c, stream(0, "b")))
         yield f"sample 2000 prompts, d = 20, ℓ = {ell}", plain, ours
+
+
+def bench_theory() -> Iterator[Row]:
+    """Both errors at 100 000 values of τ: bisection point by point (1000 of them, times 100)."""
+
+    def point(tau: float) -> None:
+        phase = Phase(10, 0.5, tau, 0.01)
+
+        def excess(nu: float) -> float:
+            pull = nu * nu * asymptotics.marchenko_pastur(phase.q + nu, 0.5)
+            return nu * (1 - tau) + tau * 0.1 - pull
+
+        brentq(excess, 0.1, 0.1 + (1 + phase.q) / tau, xtol=1e-300, rtol=1e-14, maxiter=500)
+
+    taus = torch.linspace(0.1, 3, 100_000).double()
+    plain = 100 * seconds(lambda: [point(tau) for tau in taus[::100].tolist()])
+    ours = seconds(lambda: asymptotics.errors(Phase(10, 0.5, taus, 0.01), 0.1), repeat=3)
+    yield "errors at 100 000 values of τ, λ = 0.1", plain, ours

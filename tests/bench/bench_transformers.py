@@ -1,4 +1,7 @@
-"""A fleet of transformers as one program against one model after another in plain torch: ``make bench NAME=transformer``."""
+"""A fleet of transformers as one program against one model after another in plain torch.
+
+``make bench NAME=transformers``.
+"""
 
 from collections.abc import Iterator
 
@@ -6,9 +9,10 @@ import torch
 from bench import seconds
 from torch import nn
 
-from iclutils import attention_layer, transformer
-from iclutils.randomness import stream
-from iclutils.transformer import Architecture
+from iclutils.ground.randomness import stream
+from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.transformer_training import train
+from iclutils.regression.transformers import Architecture, tokens_of
 
 Row = tuple[str, float, float]
 STEPS = 20
@@ -23,7 +27,8 @@ class Block(nn.Module):
         self.first, self.dense, self.last = nn.LayerNorm(d), nn.Linear(d, d), nn.LayerNorm(d)
 
     def forward(self, h: torch.Tensor) -> torch.Tensor:
-        attended = nn.functional.scaled_dot_product_attention(self.q(h), self.k(h), self.v(h), is_causal=True)
+        q, k, v = self.q(h), self.k(h), self.v(h)
+        attended = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
         g = self.first(h + attended)
         return self.last(g + self.dense(g))
 
@@ -41,10 +46,21 @@ def _plain(d: int, blocks: int, tokens: torch.Tensor, y: torch.Tensor) -> None:
 
 def bench_training() -> Iterator[Row]:
     """20 000 steps of AdamW, extrapolated from 20; the plain way from two models."""
-    for d, blocks, n, models in ((5, 1, 50, 32), (5, 2, 100, 16), (10, 1, 200, 16), (7, 2, 150, 16)):
-        fleet = attention_layer.draw_fleet([n] * models, d, d, 0.01, 0)
-        tokens, y = transformer.tokens_of(fleet)
-        ours = seconds(lambda a=(d, blocks), f=fleet: transformer.train(Architecture(*a), f, 0, [STEPS]), repeat=3)
-        plain = seconds(lambda d=d, b=blocks, t=tokens, y=y: [_plain(d, b, t[i], y[i]) for i in range(2)], repeat=3)
-        yield (f"20 000 steps, {models} transformers, {blocks} blocks, d = {d}, n = {n}",
-               plain * models / 2 * 20_000 / STEPS, ours * 20_000 / STEPS)
+    sizes = ((5, 1, 50, 32), (5, 2, 100, 16), (10, 1, 200, 16), (7, 2, 150, 16))
+    for d, blocks, n, models in sizes:
+        yield _race(Architecture(d, blocks), n, models)
+
+
+def _race(architecture: Architecture, n: int, models: int) -> Row:
+    d, blocks = architecture.d, architecture.blocks
+    fleet = draw_fleet([n] * models, d, d, 0.01, 0)
+    tokens, y = tokens_of(fleet)
+
+    def one_after_another() -> None:
+        for i in range(2):
+            _plain(d, blocks, tokens[i], y[i])
+
+    ours = seconds(lambda: train(architecture, fleet, 0, [STEPS]), repeat=3)
+    plain = seconds(one_after_another, repeat=3) * models / 2
+    what = f"20 000 steps, {models} transformers, {blocks} blocks, d = {d}, n = {n}"
+    return what, plain * 20_000 / STEPS, ours * 20_000 / STEPS

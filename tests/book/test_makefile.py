@@ -1,4 +1,4 @@
-"""A missing prerequisite is one clear line that says what to do, and a broken installation is not taken for a whole one."""
+"""What is missing is one clear line that says what to do; no broken set-up is taken for whole."""
 
 import os
 import shutil
@@ -8,61 +8,159 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from iclutils.book import install
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+NEEDED = (
+    "Makefile",
+    "pyproject.toml",
+    "requirements.in",
+    "requirements.lock",
+    "iclutils/book/install.py",
+)
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    for name in ("Makefile", "pyproject.toml", "requirements.lock"):
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+    folder = tmp_path / "a book"  # a path with a space
+    for name in NEEDED:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder
 
 
 def make(where, *arguments, **environment):
-    done = subprocess.run(["make", "--no-print-directory", *arguments], cwd=where, capture_output=True, text=True, timeout=120,
-                          env=os.environ | {"MAKEFLAGS": "", "MAKELEVEL": ""} | environment)
+    done = subprocess.run(
+        ["make", "--no-print-directory", *arguments],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"MAKEFLAGS": "", "MAKELEVEL": ""} | environment,
+    )
     return done.returncode, (done.stdout + done.stderr).strip().splitlines()
+
+
+def tools(folder, *names):
+    """A folder for PATH that holds these programs and no other."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).symlink_to(shutil.which(name) or name)
+    return str(folder)
+
+
+NO_INDEX = {
+    "PIP_CONFIG_FILE": os.devnull,
+    "PIP_INDEX_URL": "http://127.0.0.1:9/",
+    "PIP_RETRIES": "0",
+    "PIP_FIND_LINKS": "",
+    "PIP_EXTRA_INDEX_URL": "",
+    "UV_HTTP_RETRIES": "0",
+    "UV_NO_CACHE": "1",
+}
+
+
+def uv_on_the_path(folder):
+    """A PATH with a uv of ours first: a program that says what it was asked and fails."""
+    folder.mkdir()
+    program = folder / "uv"
+    program.write_text('#!/bin/sh\necho "asked: $*"\necho "no Python 3.11 to be had" >&2\nexit 2\n')
+    program.chmod(0o755)
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def test_no_python_to_be_had_is_one_line_and_nothing_is_left(checkout, tmp_path):
+    code, lines = make(checkout, "book", PATH=uv_on_the_path(tmp_path / "bin"))
+    assert code != 0
+    assert lines[0] == "set-up: Python 3.11"
+    assert lines[1].startswith("This book needs Python 3.11. no Python 3.11 to be had")
+    assert len(lines) == 3  # make's own closing line is the last
+    assert not (checkout / ".venv" / ".installed").exists()
+
+
+def test_neither_python_nor_uv_is_one_line(checkout, tmp_path):
+    path = tools(tmp_path / "bin", "bash", "sh", "make")
+    code, lines = make(checkout, "book", PATH=path)
+    assert code != 0
+    assert lines[0].startswith("Nothing here can set the book up: install Python 3")
+    assert len(lines) == 2
+
+
+def test_without_an_index_uv_cannot_be_brought_and_nothing_is_half_there(checkout, tmp_path):
+    path = tools(tmp_path / "bin", "bash", "sh", "make")
+    (Path(path) / "python3").symlink_to(base_python())
+    code, lines = make(checkout, "book", PATH=path, **NO_INDEX)
+    assert code != 0
+    assert "uv could not be brought. Is the package index within reach?" in lines[-2]
+    assert not (checkout / ".uv").exists()
+    assert not (checkout / ".venv").exists()
+
+
+def test_an_installation_that_stops_is_begun_again(checkout, tmp_path):
+    """The first uv makes the environment and fails then; the next run starts from nothing."""
+    folder = tmp_path / "bin"
+    path = uv_on_the_path(folder)
+    program = folder / "uv"
+    program.write_text(
+        '#!/bin/sh\nif [ "$1" = venv ]; then\nfor v; do :; done\n'
+        'mkdir -p "$v/bin"; touch "$v/bin/python"; exit 0; fi\n'
+        "echo could not fetch; exit 1\n"
+    )
+    code, lines = make(checkout, "book", PATH=path)
+    assert code != 0
+    assert "The packages could not be installed. Is the package index within reach?" in lines[-2]
+    assert "could not fetch" in (checkout / ".venv" / "install.log").read_text()
+    assert (checkout / ".venv" / ".installing").exists()
+    assert not (checkout / ".venv" / ".installed").exists()
+    uv_again = '#!/bin/sh\necho "$*" >> "$0.asked"\nexit 1\n'
+    program.write_text(uv_again)
+    make(checkout, "book", PATH=path)
+    assert "venv --quiet --clear" in (folder / "uv.asked").read_text()
 
 
 def base_python():
     return Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 
 
-def test_another_python_is_refused_in_one_line(checkout):
-    other = checkout / "other-python"
-    other.write_text(f'#!/bin/sh\nexec "{sys.executable}" -c "import sys; sys.version_info = (3, 12, 1, \'final\', 0); $2"\n')
-    other.chmod(0o755)
-    code, lines = make(checkout, "book", f"PY={other}")
-    assert code != 0
-    assert f"This book needs Python 3.11; {other} is 3.12." in lines[0]
-    assert len(lines) == 2  # make's own closing line is the other
-    assert not (checkout / ".venv").exists()
+def pip_says(monkeypatch, **settings):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    for name in ("INDEX_URL", "EXTRA_INDEX_URL", "FIND_LINKS", "NO_INDEX"):
+        monkeypatch.delenv(f"PIP_{name}", raising=False)
+        monkeypatch.delenv(f"UV_{name}", raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(install.sys, "executable", str(base_python()))
+    return install.pip_settings()
 
 
-def test_no_python_is_one_line(checkout):
-    code, lines = make(checkout, "book", "PY=no-such-python")
-    assert code != 0
-    assert lines[0].startswith("This book needs Python 3.11, and there is no no-such-python here")
-    assert len(lines) == 2
+def test_what_pip_is_told_is_handed_on(monkeypatch):
+    found = pip_says(
+        monkeypatch,
+        PIP_INDEX_URL="https://one.example/simple",
+        PIP_EXTRA_INDEX_URL="https://two.example/simple https://three.example/simple",
+        PIP_FIND_LINKS="/wheels",
+    )
+    assert found["UV_DEFAULT_INDEX"] == "https://one.example/simple"
+    assert found["UV_INDEX"] == "https://two.example/simple https://three.example/simple"
+    assert found["UV_FIND_LINKS"] == "/wheels"
 
 
-def test_without_an_index_the_installation_stops_in_one_line_and_is_not_taken_for_whole(checkout):
-    code, lines = make(checkout, "book", f"PY={base_python()}", PIP_CONFIG_FILE=os.devnull, PIP_INDEX_URL="http://127.0.0.1:9/",
-                       PIP_RETRIES="0", PIP_FIND_LINKS="", PIP_EXTRA_INDEX_URL="")
-    assert code != 0
-    assert "The packages could not be installed: is the package index within reach?" in lines[-2]
-    assert (checkout / ".venv" / "install.log").stat().st_size > 0
-    assert not (checkout / ".venv" / ".installed").exists()
-    assert (checkout / ".venv" / ".installing").exists()  # the next run starts over
+def test_what_uv_is_told_already_stays(monkeypatch):
+    found = pip_says(monkeypatch, PIP_FIND_LINKS="/wheels", UV_FIND_LINKS="/others")
+    assert found["UV_FIND_LINKS"] == "/others"
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(monkeypatch):
+    monkeypatch.setattr(install.os, "access", lambda place, mode: False)
+    with pytest.raises(SystemExit, match="cannot be written to"):
+        install.main([])
 
 
 @pytest.mark.parametrize("target", ["test", "pdf"])
 def test_without_chromium_make_stops_at_once_and_names_the_package(checkout, target):
-    tools = checkout / "tools"
-    tools.mkdir()
-    for name in ("bash", "sh", "make"):
-        (tools / name).symlink_to(shutil.which(name) or name)
-    code, lines = make(checkout, target, PATH=str(tools))
+    code, lines = make(checkout, target, PATH=tools(checkout / "tools", "bash", "sh", "make"))
     assert code != 0
     assert "install the package chromium; 'make check' is all but the browser" in lines[0]
     assert len(lines) == 2

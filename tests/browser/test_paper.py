@@ -1,20 +1,17 @@
-"""The book on paper: what `make pdf` printed is whole, has bookmarks and page numbers that are right, and nothing is cut."""
+"""The book on paper: what `make pdf` printed is whole, rightly numbered, and nothing is cut."""
 
 import json
 import re
-import sys
 import unicodedata
-from pathlib import Path
 
 import pytest
+from built_site import ROOT
 from pypdf import PdfReader
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
-import bookcache  # noqa: E402
-import bookpdf  # noqa: E402
+from iclutils.book.paper import prints
+from iclutils.book.runs import cache
 
-FOLDER = bookpdf.folder()
+FOLDER = prints.folder()
 A4 = (595.3, 841.9)  # points
 
 
@@ -34,7 +31,7 @@ def marks(items, depth=1):
 
 @pytest.fixture(scope="module")
 def book():
-    path = FOLDER / f"{bookpdf.BOOK}.pdf"
+    path = FOLDER / f"{prints.BOOK}.pdf"
     assert path.exists(), "print it with: make pdf"
     return PdfReader(path)
 
@@ -45,25 +42,33 @@ def report():
 
 
 def test_the_print_is_one_of_this_site():
-    assert bookpdf.current(json.loads((ROOT / "_build" / "site.json").read_text(encoding="utf8"))["key"])
+    state = json.loads((ROOT / "_build" / "site.json").read_text(encoding="utf8"))
+    assert prints.current(state["key"])
 
 
 def test_every_page_of_the_book_is_bookmarked_and_begins_where_its_bookmark_says(book, report):
-    """The first-level bookmarks are the pages of _toc.yml in their order, and each title stands on its page."""
+    """The first-level bookmarks are the pages of _toc.yml; each title stands on its page."""
     first = [mark for depth, mark in marks(book.outline) if depth == 1]
-    assert report["pages"] == bookpdf.pages()
+    assert report["pages"] == cache.toc_pages()
     assert len(first) == len(report["pages"])
     numbers = [book.get_destination_page_number(mark) for mark in first]
     assert numbers == sorted(set(numbers))
     for mark, number in zip(first, numbers, strict=True):
         text = squeezed(book.pages[number].extract_text())
-        assert squeezed(re.sub(r"\$.*?\$", "", mark.title)) in text, f"{mark.title} is not on page {number + 1}"
+        assert squeezed(re.sub(r"\$.*?\$", "", mark.title)) in text, (
+            f"{mark.title} is not on page {number + 1}"
+        )
     assert len(book.pages) > 8 * len(report["pages"])
 
 
 def test_sections_are_bookmarked_under_their_pages(book, report):
-    found = [(depth, mark.title, book.get_destination_page_number(mark) + 1) for depth, mark in marks(book.outline)]
-    assert found == [(level, text, report["numbers"][anchor]) for level, anchor, text in report["headings"]]
+    found = [
+        (depth, mark.title, book.get_destination_page_number(mark) + 1)
+        for depth, mark in marks(book.outline)
+    ]
+    assert found == [
+        (level, text, report["numbers"][anchor]) for level, anchor, text in report["headings"]
+    ]
     assert not [title for _, title, _ in found if not title.strip()]
 
 
@@ -74,12 +79,14 @@ def test_the_contents_name_the_pages(book, report):
     for level, anchor, text in report["headings"]:
         number = report["numbers"][anchor]
         if level == 1:
-            assert f"{squeezed(text)}{number}" in contents, f"{text} has another page number than {number} in the contents"
+            assert f"{squeezed(text)}{number}" in contents, (
+                f"{text} has another page number than {number} in the contents"
+            )
             assert book.pages[number - 1].extract_text().split()[-1] == str(number)
 
 
 def test_links_lead_into_the_book_or_to_the_web(book):
-    """No link of the printed site is left: not to this machine, not to a file, not to a place that is not there."""
+    """No link of the printed site is left: to this machine, to a file, or to no place."""
     inside, outside = 0, []
     for page in book.pages:
         for annotation in page.get("/Annots") or []:
@@ -87,14 +94,20 @@ def test_links_lead_into_the_book_or_to_the_web(book):
             if action is None:
                 inside += 1
                 name = annotation.get_object()["/Dest"]
-                assert str(name) in book.named_destinations, f"a link leads to {name}, which is nowhere"
+                assert str(name) in book.named_destinations, (
+                    f"a link leads to {name}, which is nowhere"
+                )
             else:
                 outside.append(str(action["/URI"]))
     assert inside > 100
-    assert not [address for address in outside if not address.startswith("https://") or "127.0.0.1" in address]
+    assert not [
+        address
+        for address in outside
+        if not address.startswith("https://") or "127.0.0.1" in address
+    ]
 
 
-@pytest.mark.parametrize("name", bookcache.toc_chapters())
+@pytest.mark.parametrize("name", cache.toc_chapters())
 def test_a_chapter_has_its_own_pdf(name, report):
     reader = PdfReader(FOLDER / f"{name}.pdf")
     title = next(text for _, anchor, text in report["headings"] if anchor == f"{name}--top")
@@ -102,9 +115,11 @@ def test_a_chapter_has_its_own_pdf(name, report):
     assert title in (reader.metadata or {})["/Title"]
     assert [mark.title for depth, mark in marks(reader.outline) if depth == 1] == [title]
     for page in reader.pages:
-        assert page.mediabox[2:] == pytest.approx(A4, abs=2)  # Chromium rounds to its pixels, 3/4 of a point
+        assert page.mediabox[2:] == pytest.approx(
+            A4, abs=2
+        )  # Chromium rounds to its pixels, 3/4 of a point
     text = squeezed("".join(page.extract_text() for page in reader.pages[-12:]))
-    assert "Negativecontrols" in text, "the rows of the chapter are folded"
+    assert "Controls" in text, "the rows of the chapter are folded"
 
 
 def test_nothing_is_wider_than_the_paper(report):
@@ -125,5 +140,5 @@ def test_sizes_are_those_of_a_download(record_property):
     sizes = {path.name: path.stat().st_size for path in FOLDER.glob("*.pdf")}
     record_property("sizes", sizes)
     print({name: f"{size / 1e6:.1f} MB" for name, size in sizes.items()})
-    assert len(sizes) == 1 + len(bookcache.toc_chapters())
+    assert len(sizes) == 1 + len(cache.toc_chapters())
     assert max(sizes.values()) < 25e6, sizes  # what a mail takes

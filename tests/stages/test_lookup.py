@@ -1,4 +1,4 @@
-"""A window on orthonormal features against enumeration, Gaussian conditioning, chapter 1's loss and chapter 6's training."""
+"""A window on features against enumeration, Gaussian conditioning, chapter 1's loss, the flow."""
 
 import itertools
 import math
@@ -7,28 +7,46 @@ import numpy as np
 import pytest
 import torch
 
-from iclutils import attention, features, functions, linear_icl, meanfield, population_matrix, stagewise
-from iclutils import population_features as lookup
-from iclutils import population_linear as linear
-from iclutils.population_lowrank import linear_mass
-from iclutils.randomness import stream
-from iclutils.statistics import mean_se
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import mean_se
+from iclutils.regression.prompts import (
+    Context,
+    draw_tasks,
+    moments,
+    sample_naive,
+    sample_orthonormal,
+)
+from iclutils.regression.solver import solve
+from iclutils.stages.theory import lookup, meanfield
+from iclutils.window import attention, functions
+from iclutils.window.theory import linear
+from iclutils.window.theory import matrix as population_matrix
+from iclutils.window.theory.lowrank import linear_mass
 
 
 def contexts(K, N):
-    """Every context of N tokens out of K features as one-hot rows (K^N, N, K), all equally likely."""
+    """Every context of N tokens out of K features, one-hot (K^N, N, K), all equally likely."""
     index = torch.tensor(list(itertools.product(range(K), repeat=N)))
     return torch.nn.functional.one_hot(index, K).double()
 
 
-@pytest.mark.parametrize(("K", "N", "w", "sigma"), [(3, 5, 1.3, 0.7), (4, 4, 0.0, 2.0), (5, 3, 6.0, 0.1)])
+@pytest.mark.parametrize(
+    ("K", "N", "w", "sigma"),
+    [
+        (3, 5, 1.3, 0.7),
+        (4, 4, 0.0, 2.0),
+        (5, 3, 6.0, 0.1),
+    ],
+)
 def test_the_loss_is_chapter_1s_on_every_context(K, N, w, sigma):
     x = contexts(K, N)
     query = torch.eye(K).double()[:1].expand(len(x), 1, K)
     gamma = attention.weights(w * torch.eye(K).double(), x, query)
     signal, spread = population_matrix.context_loss(lambda a, b: a @ b.mT, x, query, gamma)
     head = lookup.Lookup(K, N)
-    assert head.loss(w, sigma) == pytest.approx(float((signal + sigma**2 * spread).mean()), rel=1e-12)
+    # means over at most 256 contexts, each term rounded to 1e-16
+    enumerated = float((signal + sigma**2 * spread).mean())
+    assert head.loss(w, sigma) == pytest.approx(enumerated, rel=1e-12)
     assert head.cells(w) == pytest.approx(N * float(spread.mean()), rel=1e-12)
 
 
@@ -39,15 +57,25 @@ def test_the_bayes_error_is_that_of_gaussian_conditioning(sigma):
     cross = x @ query
     inverse = torch.linalg.inv(x @ x.mT + sigma**2 * torch.eye(N).double())
     left = 1 - torch.einsum("bi,bij,bj->b", cross, inverse, cross)
+    # inverses of condition up to 1 + N/σ² = 57, rounded to 1e-16
     assert lookup.Lookup(K, N).bayes(sigma) == pytest.approx(float(left.mean()), rel=1e-12)
 
 
-@pytest.mark.parametrize(("K", "N", "sigma"), [(8, 4, 0.5), (8, 32, 1.0), (64, 256, 2.0), (512, 256, 0.1)])
+@pytest.mark.parametrize(
+    ("K", "N", "sigma"),
+    [
+        (8, 4, 0.5),
+        (8, 32, 1.0),
+        (64, 256, 2.0),
+        (512, 256, 0.1),
+    ],
+)
 def test_the_best_window_is_a_minimum_and_near_its_law(K, N, sigma):
     head = lookup.Lookup(K, N)
     w, loss = head.best_window(sigma)
     assert loss <= min(head.loss(w - 1e-3, sigma), head.loss(w + 1e-3, sigma))
-    assert abs(w - lookup.limit_window(N / sigma**2)) < 2 / (K - 1) + 1 / N  # chapter 7, ch7-window-log
+    # the bound of chapter 7's claim ch7-window-log
+    assert abs(w - lookup.limit_window(N / sigma**2)) < 2 / (K - 1) + 1 / N
     bayes = head.bayes(sigma)
     assert bayes < loss < bayes * (1 + head.others(sigma))
     assert head.others(sigma) > 1 / (K - 1)
@@ -67,7 +95,10 @@ def test_the_window_without_noise_and_bad_sizes_are_refused():
 @pytest.mark.parametrize(("w", "Lambda"), [(0.5, 3.0), (3.0, 40.0), (5.0, math.inf)])
 def test_the_limit_is_approached_like_one_over_the_counts(w, Lambda):
     K = 6
-    gaps = [abs(lookup.Lookup(K, N).loss(w, (N / Lambda) ** 0.5) - lookup.limit_loss(w, K, Lambda)) for N in (1000, 10_000)]
+    limit = lookup.limit_loss(w, K, Lambda)
+    gaps = []
+    for N in (1000, 10_000):
+        gaps.append(abs(lookup.Lookup(K, N).loss(w, (N / Lambda) ** 0.5) - limit))
     assert gaps[1] < 0.12 * gaps[0] + 1e-15  # 1/10, and a tenth of that for the next order
 
 
@@ -78,8 +109,10 @@ def test_the_closing_window_is_chapter_6s_flow_and_its_closed_form():
     for error in (0.1, 0.01):
         s = math.sqrt(2 * error * (K - 1) / K)
         at = np.interp(math.log((1 / s - 1) * (K - 1)), w, time)
-        assert at == pytest.approx(meanfield.exact_time("balanced", K, 0.5, error), rel=1e-6)  # 4001 points, linear between
+        exact = meanfield.exact_time("balanced", K, 0.5, error)
+        assert at == pytest.approx(exact, rel=1e-6)  # 4001 points, linear between
     entries = flow.solution(100.0)
+    # 4001 points on a range of 6, linear between: (6/4000)² of second derivatives of order one
     assert np.interp(100.0, time, w) == pytest.approx(float(entries[0] - entries[2]), abs=1e-5)
 
 
@@ -87,65 +120,27 @@ def test_the_closing_window_is_chapter_6s_flow_and_its_closed_form():
 def test_the_flow_with_noise_goes_down_the_limit_loss_and_ends_at_its_minimum(Lambda):
     K = 7
     time, w = lookup.closing(K, Lambda)
-    assert w[-1] == pytest.approx(math.log1p(Lambda), abs=2e-6)
-    near = [lookup.limit_loss(math.log1p(Lambda) + step, K, Lambda) for step in (-1e-3, 0.0, 1e-3)]
-    assert near[1] < min(near[0], near[2])
-    i = len(w) // 2  # A − B moves by (1 + 1/(K−1)) of the slope of ½L, and a column is asked for in a share 1/K
-    slope = 0.5 * (lookup.limit_loss(w[i] + 1e-4, K, Lambda) - lookup.limit_loss(w[i] - 1e-4, K, Lambda)) / 2e-4
+    assert w[-1] == pytest.approx(math.log1p(Lambda), abs=2e-6)  # it stops 1e-6 before its end
+    below, least, above = (
+        lookup.limit_loss(math.log1p(Lambda) + step, K, Lambda) for step in (-1e-3, 0.0, 1e-3)
+    )
+    assert least < min(below, above)
+    # A − B moves by (1 + 1/(K−1)) of the slope of ½L, and a column is asked for in a share 1/K
+    i = len(w) // 2
+    rise = lookup.limit_loss(w[i] + 1e-4, K, Lambda) - lookup.limit_loss(w[i] - 1e-4, K, Lambda)
+    slope = 0.5 * rise / 2e-4
     speed = (w[i + 1] - w[i - 1]) / (time[i + 1] - time[i - 1])
     assert speed == pytest.approx(-slope / (K - 1), rel=1e-4)  # differences of second order
 
 
-def test_training_with_noise_follows_the_flow_with_noise():
-    K, N, Lambda = 6, 3000, 30.0
-    targets = torch.arange(K)
-    run = stagewise.train_reduced(torch.full((K,), 1 / K).double(), N, targets, eta=0.5, steps=800, prompts=8,
-                                  sigma=(N / Lambda) ** 0.5, generator=stream(0, "noisy flow"))
-    window = (run.entry(targets) * K - run.theta.sum(-1)) / (K - 1)
-    time, w = lookup.closing(K, Lambda)
-    expected = torch.from_numpy(np.interp(run.t.numpy(), time, w))
-    # counts fluctuate by (K/N)^(1/2) = 4 %, averaged over prompts and steps; their square, K/N, is a bias
-    assert float((window.mean(1) - expected).abs().max()) < 0.02
-
-
-@pytest.mark.parametrize("sigma", [0.0, 0.8])
-def test_the_gradient_with_noise_is_the_derivative_of_the_errors(sigma):
-    generator = stream(1, "gradient")
-    p, targets = torch.tensor([0.4, 0.3, 0.2, 0.1]).double(), torch.tensor([0, 2])
-    counts = stagewise.draw_counts(p, 6, (2, 50), generator)
-    theta = torch.randn(2, 4, dtype=torch.float64, generator=generator, requires_grad=True)
-    errors = stagewise.prompt_errors(theta, counts, targets, sigma=sigma)
-    (p[targets] * errors.mean(-1)).sum().backward()
-    found, plain = stagewise.column_gradient(theta.detach(), counts, targets, p, sigma=sigma)
-    assert torch.allclose(found, theta.grad, atol=1e-14)
-    assert torch.allclose(plain, stagewise.prompt_errors(theta.detach(), counts, targets).mean(-1))
-
-
-def test_errors_with_noise_are_those_of_sampled_labels():
-    K, N, sigma, generator = 5, 12, 0.7, stream(2, "labels")
-    p, frame = torch.full((K,), 1 / K).double(), torch.eye(K).double()
-    W = 1.5 * torch.eye(K).double()[None]
-    tokens, labels, query, answer = stagewise.draw_prompts(p, frame, N, 1, 40_000, generator, sigma=sigma)
-    mean, se = mean_se((stagewise.predict(W, tokens, labels, query) - answer).square()[0])
-    assert abs(float(mean) - lookup.Lookup(K, N).loss(1.5, sigma)) < 4 * float(se)
-
-
-def test_no_noise_draws_what_was_drawn_before_there_was_noise():
-    p, frame = torch.full((4,), 0.25).double(), torch.eye(4).double()
-    with_default, explicit, noisy = (stagewise.draw_prompts(p, frame, 6, 2, 3, stream(3, "same"), **more)
-                                     for more in ({}, {"sigma": 0.0}, {"sigma": 1.0}))
-    for a, b, c, same in zip(with_default, explicit, noisy, (True, False, True, True), strict=True):
-        assert torch.equal(a, b)
-        assert torch.equal(a, c) == same
-
-
-# ---------------------------------------------------------------- linear attention's matrix for any covariances
+# -------------------------------------------- linear attention's matrix for any covariances
 
 
 def test_the_matrix_is_the_minimiser_from_the_exact_moments_of_chapter_5():
     d, ell, rho = 5, 11, 0.3
-    w = features.draw_tasks(7, d, stream(4, "tasks"))
-    exact = features.moments(torch.cat([w, -w]), ell, rho)  # with −w beside w the last feature has nothing to say
+    w = draw_tasks(7, d, stream(4, "tasks"))
+    # with −w beside w the last feature has nothing to say
+    exact = moments(torch.cat([w, -w]), Context(d, ell, rho))
     gamma = torch.linalg.solve(exact.second, exact.cross.mT).mT[:, :d]
     tasks, tokens = w.T @ w / 7, torch.eye(d).double() / d
     found = linear.best_matrix(tokens, tasks, linear.gaussian_label(tokens, tasks, rho**0.5), ell)
@@ -157,29 +152,38 @@ def test_the_matrix_on_anisotropic_tokens_is_what_least_squares_finds():
     spectrum, tasks = torch.tensor([0.4, 1.0, 1.6]).double(), torch.tensor([2.0, 1.0, 0.0]).double()
     found = []
     for i in range(8):
-        w = features.draw_tasks(20_000, d, stream(5, "tasks", i)) * tasks.sqrt()
-        prompts = features.sample_naive(w, ell, rho, stream(5, "tokens", i), covariance=torch.diag(spectrum))
-        found.append(linear_icl.solve(prompts, 0.0).gamma[:, :d])
-    mean, se = mean_se(torch.stack(found))
+        w = draw_tasks(20_000, d, stream(5, "tasks", i)) * tasks.sqrt()
+        draws = stream(5, "tokens", i)
+        prompts = sample_naive(w, Context(d, ell, rho), draws, covariance=torch.diag(spectrum))
+        found.append(solve(prompts, 0.0).gamma[:, :d])
+    mean, se, _ = mean_se(torch.stack(found))
     tokens, covariance = torch.diag(spectrum) / d, torch.diag(tasks)
     label = linear.gaussian_label(tokens, covariance, rho**0.5)
     exact = ell / d * linear.best_matrix(tokens, covariance, label, ell)
-    assert float(((mean - exact).abs() / se).max()) < 8  # 9 entries, 8 sets: Student's t with 7 degrees, 8e-4 in all
+    assert (
+        float(((mean - exact).abs() / se).max()) < 8
+    )  # 9 entries, 8 sets: Student's t with 7 degrees, 8e-4 in all
 
 
-@pytest.mark.parametrize("function", [functions.Affine(5, 1.7), functions.Affine(4, 0.6, offset=False)])
+@pytest.mark.parametrize(
+    "function", [functions.Affine(5, 1.7), functions.Affine(4, 0.6, offset=False)]
+)
 def test_the_matrix_on_the_sphere_is_chapter_3s(function):
     d, L = function.d, function.L
     eye = torch.eye(d).double()
     label = linear.sphere_label(L**2 / 3 * eye / d, 0.4, L**2 / 3 if function.offset else 0.0)
     found = linear.best_matrix(eye / d, L**2 / 3 * eye / d, label, 13)
-    assert torch.allclose(found, linear.LinearUnit.of(function).minimiser(13, 0.4) * eye, atol=1e-12)
+    assert torch.allclose(
+        found, linear.LinearUnit.of(function).minimiser(13, 0.4) * eye, atol=1e-12
+    )
 
 
 def test_the_matrix_on_low_rank_tasks_is_chapter_4s():
     d, k = 7, 3
     tasks = torch.diag((torch.arange(d) < k).double() / k)
-    found = linear.best_matrix(torch.eye(d).double() / d, tasks, linear.sphere_label(tasks, 0.2, 4.0), 20)
+    found = linear.best_matrix(
+        torch.eye(d).double() / d, tasks, linear.sphere_label(tasks, 0.2, 4.0), 20
+    )
     assert torch.allclose(found, linear_mass(20, d, k, 0.2) * k * tasks, atol=1e-12)
 
 
@@ -190,25 +194,29 @@ def test_labels_second_moments_are_those_of_draws():
     z = torch.randn(200_000, d, dtype=torch.float64, generator=generator)
     root = torch.tensor([[1.0, 0.3, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 0.5]]).double()
     noise = sigma * torch.randn(200_000, dtype=torch.float64, generator=generator)
-    for x, exact in ((z @ root.T, linear.gaussian_label(root @ root.T, tasks, sigma)),
-                     (z / z.norm(dim=1, keepdim=True), linear.sphere_label(tasks, sigma))):
+    for x, exact in (
+        (z @ root.T, linear.gaussian_label(root @ root.T, tasks, sigma)),
+        (z / z.norm(dim=1, keepdim=True), linear.sphere_label(tasks, sigma)),
+    ):
         y = (u * x).sum(1) + noise
-        mean, se = mean_se(y.square()[:, None, None] * x[:, :, None] * x[:, None, :])
+        mean, se, _ = mean_se(y.square()[:, None, None] * x[:, :, None] * x[:, None, :])
         assert float(((mean - exact).abs() / se).max()) < 5  # 9 entries
 
 
 def test_prompts_of_features_have_the_second_moments_of_the_sphere():
     K, ell, rho = 4, 9, 0.5
-    prompts = features.sample_orthonormal(K, ell, rho, stream(7, "features"), n=100_000)
+    prompts = sample_orthonormal(Context(K, ell, rho), stream(7, "features"), n=100_000)
     assert torch.equal(prompts.x.sum(1), torch.ones(100_000).double())
     assert bool((prompts.x.max(1).values == 1).all())
     g = prompts.v[:, :K] * ell / K
-    mean, se = mean_se(g[:, :, None] * g[:, None, :])
-    exact = ell / K * (1 + rho + (ell - 1) / K) * torch.eye(K).double()  # a = E‖g‖²/d of chapter 3, F = c₁ = 1
+    mean, se, _ = mean_se(g[:, :, None] * g[:, None, :])
+    exact = (
+        ell / K * (1 + rho + (ell - 1) / K) * torch.eye(K).double()
+    )  # a = E‖g‖²/d of chapter 3, F = c₁ = 1
     assert float(((mean - exact).abs() / se).max()) < 5  # 16 entries
-    mean, se = mean_se(prompts.v[:, K])
+    mean, se, _ = mean_se(prompts.v[:, K])
     assert abs(float(mean) - 1 - rho) < 4 * float(se)
-    mean, se = mean_se(prompts.y.square())
+    mean, se, _ = mean_se(prompts.y.square())
     assert abs(float(mean) - 1 - rho) < 4 * float(se)
     with pytest.raises(ValueError, match="n"):
-        features.sample_orthonormal(K, ell, rho, stream(7, "features"), n=0)
+        sample_orthonormal(Context(K, ell, rho), stream(7, "features"), n=0)

@@ -1,6 +1,8 @@
 """Can a figure be read: how large its words are on a phone, and what lies over what."""
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,15 +11,18 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from iclutils.figure_data import floats, label, panels
+from iclutils.book.figures.artists import data_axes, floats, is_joined, label
 
 PHONE = 350.0  # CSS pixels: the width of a figure on a phone 390 pixels wide
 SMALLEST = 7.5  # CSS pixels: the smallest lettering at that width
+SLACK = 1.0  # pixels by which things may touch without anyone noticing
 
 
 def dense(artist: object) -> bool:
     """A map or a cloud of points, which as outlines would weigh megabytes."""
-    return isinstance(artist, QuadMesh) or (isinstance(artist, PathCollection) and len(floats(artist.get_offsets())) > 1000)
+    if isinstance(artist, PathCollection):
+        return len(floats(artist.get_offsets())) > 1000
+    return isinstance(artist, QuadMesh)
 
 
 def words(figure: Figure) -> list[Text]:
@@ -26,35 +31,90 @@ def words(figure: Figure) -> list[Text]:
     for axes in figure.axes:
         for axis in (axes.xaxis, axes.yaxis):
             low, high = sorted(axis.get_view_interval())
+            slack = 1e-9 * (high - low)  # a tick at the very end of the view is seen
             for tick in [*axis.get_major_ticks(), *axis.get_minor_ticks()]:
-                slack = 1e-9 * (high - low)
-                if not low - slack <= tick.get_loc() <= high + slack or not axes.axison:
+                in_view = low - slack <= tick.get_loc() <= high + slack
+                if not in_view or not axes.axison:
                     hidden.update({tick.label1, tick.label2})
-    return [text for text in figure.findobj(Text)  # type: ignore[attr-defined]
-            if text.get_visible() and text.get_text().strip() and text not in hidden]
+    found: list[Text] = figure.findobj(Text)
+    return [
+        text for text in found
+        if text.get_visible() and text.get_text().strip() and text not in hidden
+    ]
 
 
 def lettering(figure: Figure) -> dict[str, Any]:
-    """How well the figure reads: width in inches, smallest lettering in CSS pixels on a phone, and what is wrong with it.
+    """How well the figure reads: its width, its smallest lettering, and what is wrong with it.
 
-    ``faults`` names texts that overlap, texts that the edge cuts off, and series that a legend covers.
+    ``width`` is in inches, ``smallest`` in CSS pixels on a phone. ``faults`` names texts that
+    overlap, texts that the edge cuts off, and series that a legend covers.
     """
     figure.draw_without_rendering()
     found = words(figure)
-    boxes = [(text.get_text(), text.get_window_extent()) for text in found]
-    faults = [f"'{a}' and '{b}' overlap" for i, (a, one) in enumerate(boxes) for b, two in boxes[i + 1:] if meet(one, two)]
-    edge = figure.bbox
-    faults += [f"'{name}' is cut off" for name, box in boxes
-               if box.x0 < edge.x0 - 1 or box.x1 > edge.x1 + 1 or box.y0 < edge.y0 - 1 or box.y1 > edge.y1 + 1]
-    faults += [f"panel {i + 1}: the legend covers {name}" for i, axes in enumerate(panels(figure)) for name in covered(axes)]
+    faults = {*overlapping(found), *cut_off(figure, found), *under_legends(figure)}
     width = figure.get_figwidth()
-    smallest = min([text.get_fontsize() for text in found], default=0.0)
-    return {"width": width, "smallest": round(float(smallest) * PHONE / (72 * width), 2), "faults": sorted(set(faults))}
+    points = min([text.get_fontsize() for text in found], default=0.0)
+    smallest = round(float(points) * PHONE / (72 * width), 2)
+    return {"width": width, "smallest": smallest, "faults": sorted(faults)}
 
 
-def meet(one: Bbox, two: Bbox, slack: float = 1.0) -> bool:
+def overlapping(texts: list[Text]) -> Iterator[str]:
+    """The pairs of texts that lie over one another."""
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    for (one, first), (other, second) in combinations(boxes, 2):
+        if meet(first, second):
+            yield f"'{one}' and '{other}' overlap"
+
+
+def meet(one: Bbox, two: Bbox) -> bool:
+    """Whether two boxes share more than a line."""
     both = Bbox.intersection(one, two)
-    return both is not None and both.width > slack and both.height > slack
+    return both is not None and both.width > SLACK and both.height > SLACK
+
+
+def cut_off(figure: Figure, texts: list[Text]) -> Iterator[str]:
+    """The texts that reach over the figure's edge."""
+    edge = figure.bbox.padded(SLACK)
+    for text in texts:
+        box = text.get_window_extent()
+        inside_x = edge.x0 <= box.x0 and box.x1 <= edge.x1
+        inside_y = edge.y0 <= box.y0 and box.y1 <= edge.y1
+        if not (inside_x and inside_y):
+            yield f"'{text.get_text()}' is cut off"
+
+
+def under_legends(figure: Figure) -> Iterator[str]:
+    """The series that a panel's legend covers."""
+    for i, axes in enumerate(data_axes(figure)):
+        for name in covered(axes):
+            yield f"panel {i + 1}: the legend covers {name}"
+
+
+class Stroke(NamedTuple):
+    """Something drawn: whose it is, its points in the artist's coordinates, joined or single."""
+
+    artist: Any
+    points: Any
+    joined: bool
+
+    def on_screen(self) -> Any:
+        """Points in pixels; where they are joined, fifty on the way from each to the next."""
+        at = self.artist.get_transform().transform(self.points)
+        if self.joined and len(at) > 1:
+            steps = np.linspace(0, 1, 50)[:, None, None]
+            at = (at[None, :-1] * (1 - steps) + at[None, 1:] * steps).reshape(-1, 2)
+        return at[np.isfinite(at).all(1)]
+
+
+def strokes(axes: Axes) -> Iterator[Stroke]:
+    """The lines, markers and error bars of a panel."""
+    for line in axes.lines:
+        points = np.column_stack([floats(values) for values in line.get_data(orig=False)])
+        yield Stroke(line, points, is_joined(line))
+    for bars in axes.collections:
+        if isinstance(bars, LineCollection):
+            for bar in bars.get_segments():
+                yield Stroke(bars, floats(bar), True)
 
 
 def covered(axes: Axes) -> list[str]:
@@ -62,19 +122,11 @@ def covered(axes: Axes) -> list[str]:
     legend = axes.get_legend()
     if legend is None:
         return []
-    box = legend.get_window_extent()
+    box = legend.get_window_extent().padded(-SLACK)
     found = []
-    drawn: list[tuple[Any, Any, bool]] = [(line, np.column_stack([floats(v) for v in line.get_data(orig=False)]),
-                                           line.get_linestyle() not in ("None", "none", "", " ")) for line in axes.lines]
-    bundles = [bars for bars in axes.collections if isinstance(bars, LineCollection)]
-    drawn += [(bars, floats(bar), True) for bars in bundles for bar in bars.get_segments()]
-    for line, points, joined in drawn:
-        at = line.get_transform().transform(points)
-        if joined and len(at) > 1:
-            steps = np.linspace(0, 1, 50)[:, None, None]
-            at = (at[None, :-1] * (1 - steps) + at[None, 1:] * steps).reshape(-1, 2)
-        at = at[np.isfinite(at).all(1)]
-        inside = (at[:, 0] > box.x0 + 1) & (at[:, 0] < box.x1 - 1) & (at[:, 1] > box.y0 + 1) & (at[:, 1] < box.y1 - 1)
+    for stroke in strokes(axes):
+        x, y = stroke.on_screen().T
+        inside = (x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)
         if inside.any():
-            found.append(label(line).removeprefix("_") or "a line or bar")
+            found.append(label(stroke.artist).removeprefix("_") or "a line or bar")
     return found

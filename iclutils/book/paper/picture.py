@@ -1,7 +1,9 @@
-"""The README's picture: ``make picture`` copies the overview figure of the site that was built last into the repository.
+"""The README's picture: the overview figure of the site that was built last.
 
-Nine rows of each series of the figure's data travel inside the SVG, so that the tests can hold the picture against the
-run's figure.
+    python -m iclutils.book.paper.picture      copy it into the repository (make picture)
+
+Nine rows of each series of the figure's data travel inside the SVG, so that the tests can hold the
+picture against the run's figure.
 """
 
 import csv
@@ -9,12 +11,18 @@ import io
 import re
 import sys
 
-import bookcache
+from iclutils.book.runs.files import ROOT, write_atomically
 
-ROOT = bookcache.ROOT
 FIGURE = ROOT / "_build" / "html" / "book" / "figures" / "fig-overview.svg"
 PICTURE = ROOT / "book" / "_static" / "overview.svg"
 MARKED = re.compile(r"<!-- data: what the picture shows\n(.*)\n-->\n", re.S)
+KEPT = 9  # rows of a series
+SERIES = ("panel", "series", "kind", "colour")  # what tells one series from another
+
+
+def evenly(length: int) -> list[int]:
+    """At most ``KEPT`` positions of a list, the first and the last among them."""
+    return sorted({round(k * (length - 1) / (KEPT - 1)) for k in range(KEPT)})
 
 
 def nine_of_each(data: str) -> str:
@@ -22,28 +30,37 @@ def nine_of_each(data: str) -> str:
     rows = list(csv.DictReader(io.StringIO(data)))
     series: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
-        series.setdefault(tuple(row.get(key, "") for key in ("panel", "series", "kind", "colour")), []).append(row)
+        name = tuple(row.get(key, "") for key in SERIES)
+        series.setdefault(name, []).append(row)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for found in series.values():
-        writer.writerows(found[i] for i in sorted({round(k * (len(found) - 1) / 8) for k in range(9)}))
+        writer.writerows(found[position] for position in evenly(len(found)))
     return text.getvalue()
 
 
 def with_data(svg: str, data: str) -> str:
-    """The SVG with its table as a comment after its root's start (two hyphens would end the comment)."""
+    """The SVG with its table as a comment after its root's start."""
     start = svg.index(">", svg.index("<svg")) + 1
-    return f"{svg[:start]}\n<!-- data: what the picture shows\n{data.strip().replace('--', '- -')}\n-->\n{svg[start:]}"
+    table = data.strip().replace("--", "- -")  # two hyphens would end the comment
+    comment = f"\n<!-- data: what the picture shows\n{table}\n-->\n"
+    return svg[:start] + comment + svg[start:]
 
 
 def data_of(picture: str) -> str:
-    return MARKED.search(picture)[1].replace("- -", "--") + "\n"
+    """The table inside a picture; raises ``ValueError`` where it holds none."""
+    match = MARKED.search(picture)
+    if match is None:
+        raise ValueError("picture must hold the comment that with_data writes; it holds none")
+    return match[1].replace("- -", "--") + "\n"
 
 
 if __name__ == "__main__":
     if not FIGURE.exists():
-        sys.exit(f"There is no {FIGURE.relative_to(ROOT)} yet: build the book first, with make book.")
-    picture, data = (path.read_text(encoding="utf8") for path in (FIGURE, FIGURE.with_suffix(".csv")))
-    bookcache.write_atomically(PICTURE, with_data(picture, nine_of_each(data)))
+        place = FIGURE.relative_to(ROOT)
+        sys.exit(f"There is no {place} yet: build the book first, with make book.")
+    drawing = FIGURE.read_text(encoding="utf8")
+    numbers = FIGURE.with_suffix(".csv").read_text(encoding="utf8")
+    write_atomically(PICTURE, with_data(drawing, nine_of_each(numbers)))
     print(PICTURE.relative_to(ROOT))

@@ -1,4 +1,4 @@
-// Run by bookpdf.py in an opened page of the site: make it ready for paper, and hand its article to the whole book.
+// Run by iclutils/book/paper/pdf.py in an opened page of the site: make it ready for paper, and hand its article to the whole book.
 async ({names, name, address, width}) => {
   const article = document.querySelector('article.bd-article');
   document.body.classList.add('on-paper');
@@ -6,7 +6,7 @@ async ({names, name, address, width}) => {
   for (const fold of article.querySelectorAll('details')) fold.open = true;
   for (const box of article.querySelectorAll('.dropdown.toggle-hidden')) box.classList.remove('toggle-hidden');
 
-  // Figures as the vector drawings that lie beside the page, where there are any
+  // Pictures far down a page are fetched only when they come into view: fetch all of them now
   for (const image of article.querySelectorAll('img')) {
     image.loading = 'eager';
     image.src = image.src;
@@ -14,10 +14,9 @@ async ({names, name, address, width}) => {
   await Promise.all([...article.querySelectorAll('img')].map(image => image.decode().catch(() => null)));
 
   // What is wider than the paper is shrunk until it fits
-  const room = e => e.parentElement.getBoundingClientRect().width;
-  for (const maths of article.querySelectorAll('mjx-container[display="true"]')) {
-    const inner = maths.firstElementChild.getBoundingClientRect().width;
-    if (inner > room(maths) + 0.5) maths.style.zoom = Math.floor(100 * room(maths) / inner) / 100;
+  for (const formula of article.querySelectorAll('.formula')) {
+    const inner = formula.scrollWidth, may = formula.clientWidth;
+    if (inner > may) formula.firstElementChild.style.zoom = Math.floor(100 * may / inner) / 100;
   }
   for (const table of article.querySelectorAll('table')) {
     for (let i = 0; i < 3; i++) {
@@ -47,12 +46,12 @@ async ({names, name, address, width}) => {
 
   // What still sticks out, in words
   const cut = [...article.querySelectorAll('*')]
-    .filter(e => e.getBoundingClientRect().right > width + 1 && e.getClientRects().length && !e.closest('svg, mjx-assistive-mml'))
+    .filter(e => e.getBoundingClientRect().right > width + 1 && e.getClientRects().length && !e.closest('svg, .katex-mathml'))
     .slice(0, 5).map(e => `${e.tagName.toLowerCase()}.${e.className} to ${Math.round(e.getBoundingClientRect().right)} px`);
 
   const words = heading => {
     const copy = heading.cloneNode(true);
-    copy.querySelectorAll('mjx-container').forEach(e => e.replaceWith(e.querySelector('mjx-assistive-mml')?.textContent ?? ''));
+    copy.querySelectorAll('.katex').forEach(e => e.replaceWith(e.querySelector('math').firstChild.firstChild.textContent));
     return copy.textContent.replace(/\s+/g, ' ').trim();
   };
   const headings = [...article.querySelectorAll('h1, h2')].filter(e => e.getClientRects().length).map((e, i) => {

@@ -1,48 +1,73 @@
 """The notebook cache that the checker fills and the book build reads, and the chapters it holds.
 
-jupyter-cache looks only at a chapter's code. Here a whole cache folder belongs to one *execution key*: a digest of
-everything else that a chapter reads (the package, the ledger, the recorded results, the lock, the interpreter).
+jupyter-cache looks only at a chapter's code. Here a whole cache folder belongs to one *execution
+key*: a digest of everything else that a chapter reads (the package, the ledger, the recorded
+results, the lock, the interpreter).
 
-    python book/_ext/bookcache.py key      the key
-    python book/_ext/bookcache.py stale    the chapters that have no run under this key
+    python -m iclutils.book.runs.cache key      the key
+    python -m iclutils.book.runs.cache stale    the chapters that have no run under this key
 """
 
+import ast
 import hashlib
-import json
 import os
 import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+import yaml
+
+from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs.origin import Origin
+
+if TYPE_CHECKING:
+    from iclutils.book.ledger.verdicts import Record
+
 CHAPTERS = Path("book/chapters")
 SEEDS_FILE = Path("book/recorded/seeds.json")  # written about the chapters, read by none of them
+READ = ("figures", "ledger", "runs")  # of iclutils.book: what chapters import
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+UNKNOWN_SECONDS = 1e6
 
 
 def prepare_environment(root: Path = ROOT) -> None:
     """Give the kernels one thread each and this checkout's package, whatever else is installed."""
     for name in THREADS:
         os.environ[name] = "1"
-    paths = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p != str(root)]
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *paths])
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in given if path not in ("", str(root))]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
 
 
 def key_files(root: Path = ROOT) -> list[Path]:
     """Every file that a chapter's result may depend on, beside the chapter itself."""
-    found = [p for p in (root / "iclutils").rglob("*") if p.is_file() and "__pycache__" not in p.parts]
-    found += [p for p in (root / "book" / "recorded").rglob("*") if p.is_file() and p != root / SEEDS_FILE]
-    found += [p for p in (root / "book" / "claims.yml", root / "requirements.lock") if p.exists()]
+    recorded = files_under(root / "book" / "recorded")
+    found = [path for path in recorded if path != root / SEEDS_FILE]
+    package = root / "iclutils"
+    machinery = package / "book"
+    read = [machinery / name for name in READ]
+    for path in files_under(package):
+        if not path.is_relative_to(machinery) or any(path.is_relative_to(p) for p in read):
+            found.append(path)
+    single = (root / "book" / "claims.yml", root / "requirements.lock")
+    found += [path for path in single if path.exists()]
     return sorted(found)
+
+
+def files_under(folder: Path) -> list[Path]:
+    """All files below ``folder`` but Python's own caches."""
+    found = folder.rglob("*")
+    return [path for path in found if path.is_file() and "__pycache__" not in path.parts]
 
 
 def execution_key(root: Path = ROOT) -> str:
     """The digest that names the cache folder."""
     digest = hashlib.sha256(platform.python_version().encode())
     for path in key_files(root):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+        name = path.relative_to(root).as_posix().encode()
+        digest.update(name + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 
 
@@ -51,42 +76,51 @@ def cache_path(root: Path = ROOT) -> Path:
     return root / "_build" / "cache" / execution_key(root)
 
 
+def toc_pages(root: Path = ROOT) -> list[str]:
+    """The pages that ``_toc.yml`` lists, in the book's order, the front page first."""
+    return list(_named(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf8"))))
+
+
+def _named(node: Any) -> Iterator[str]:
+    """The pages that a part of ``_toc.yml`` names, from its top down."""
+    if isinstance(node, list):
+        for child in node:
+            yield from _named(child)
+    elif isinstance(node, dict):
+        for key in ("root", "file"):
+            if key in node:
+                yield node[key].removesuffix(".md")
+        for child in node.values():
+            yield from _named(child)
+
+
 def toc_chapters(root: Path = ROOT) -> list[str]:
-    """The names of the chapters that ``_toc.yml`` lists, in the book's order."""
-    import yaml
-
-    def files(node: Any) -> Iterator[str]:
-        if isinstance(node, dict):
-            if "file" in node:
-                yield node["file"]
-            for value in node.values():
-                yield from files(value)
-        elif isinstance(node, list):
-            for item in node:
-                yield from files(item)
-
+    """The names of the chapters among them."""
     prefix = CHAPTERS.as_posix() + "/"
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf8"))
-    return [name.removeprefix(prefix).removesuffix(".md") for name in files(toc) if name.startswith(prefix)]
+    return [name.removeprefix(prefix) for name in toc_pages(root) if name.startswith(prefix)]
 
 
 def chapter_path(name: str, root: Path = ROOT) -> Path:
+    """Where a chapter's source is."""
     return root / CHAPTERS / f"{name}.md"
 
 
 def read_chapter(path: Path) -> Any:
-    """A chapter as a notebook, by the reader that the build uses, so that the cache's digests agree."""
+    """A chapter as a notebook, by the build's own reader, so that the cache's digests agree."""
     from myst_nb.core.read import read_myst_markdown_notebook
 
     return read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=str(path))
 
 
 class CachedRun(NamedTuple):
-    """An executed notebook, how long it computed, and where it comes from (``bookorigin``; empty where nobody said)."""
+    """An executed notebook, its processor time in seconds, and where it comes from.
+
+    The origin is empty and the time None where nobody said.
+    """
 
     notebook: Any
     seconds: float | None
-    origin: dict[str, Any]
+    origin: Origin
 
 
 def cached_run(path: Path, folder: Path) -> CachedRun | None:
@@ -99,69 +133,82 @@ def cached_run(path: Path, folder: Path) -> CachedRun | None:
         cache = get_cache(folder)
         record = cache.match_cache_notebook(read_chapter(path))
         notebook = cache.get_cache_bundle(record.pk).nb
-    except Exception:  # no record, or one that an interrupted run left without its file: run it again
+    except Exception:  # no record, or one that an interrupted run left without its file
         return None
     data = record.data or {}
     return CachedRun(notebook, data.get("execution_seconds"), data.get("origin", {}))
 
 
-def store_run(notebook: Any, path: Path, folder: Path, seconds: float, origin: dict[str, Any] | None = None) -> None:
+def store_run(
+    notebook: Any, path: Path, folder: Path, seconds: float, origin: Origin | None = None
+) -> None:
     """Put an executed chapter into the cache, in the place of an earlier run of the same code."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
-    bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": seconds, "origin": origin or {}})
+    data = {"execution_seconds": seconds, "origin": origin or {}}
+    bundle = CacheBundleIn(notebook, str(path), data=data)
     get_cache(folder).cache_notebook_bundle(bundle, overwrite=True)
     write_atomically(seconds_file(path.stem, folder.parent), f"{seconds:.1f}\n")
 
 
 def seconds_file(name: str, caches: Path) -> Path:
+    """Where a chapter's last runtime is noted, whatever the key."""
     return caches / "seconds" / name
 
 
-def last_seconds(name: str, root: Path = ROOT) -> float:
-    """How long a chapter took last time (under any key); unknown ones count as long, so that they start first."""
+def known_seconds(name: str, root: Path = ROOT) -> float | None:
+    """The processor seconds of a chapter's last run, under any key; None where there was none."""
     try:
         return float(seconds_file(name, root / "_build" / "cache").read_text())
     except (OSError, ValueError):
-        return 1e6
+        return None
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_text(text, encoding="utf8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+def last_seconds(name: str, root: Path = ROOT) -> float:
+    """The same as a number: an unknown chapter counts as long, so that it starts first."""
+    known = known_seconds(name, root)
+    return UNKNOWN_SECONDS if known is None else known
 
 
 def glued(notebook: Any) -> Iterator[tuple[str, Any]]:
-    """Every value that the cells of an executed notebook glued as text."""
-    import ast
-
+    """Every value that the cells of an executed notebook glued as text, with its name."""
     for cell in notebook.cells:
-        for output in cell.get("outputs", []) if cell.cell_type == "code" else []:
+        outputs = cell.get("outputs", []) if cell.cell_type == "code" else []
+        for output in outputs:
             name = output.get("metadata", {}).get("scrapbook", {}).get("name")
             text = output.get("data", {}).get("application/papermill.record/text/plain")
             if name and text is not None:
-                try:
-                    yield name, ast.literal_eval(text)
-                except (ValueError, SyntaxError):
-                    yield name, text
+                yield name, _literal(text)
 
 
-def records(notebook: Any) -> dict[str, dict[str, Any]]:
-    """The ledger's records (``claims.Record`` as a mapping) that an executed notebook holds, by claim id."""
-    return {name[len("claim:"):]: json.loads(value) for name, value in glued(notebook) if name.startswith("claim:")}
+def _literal(text: str) -> Any:
+    """The value whose ``repr`` a text is, or the text itself."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+
+
+def records(notebook: Any) -> "dict[str, Record]":
+    """The ledger's records that an executed notebook holds, by claim id."""
+    from iclutils.book.ledger.verdicts import Record  # brings torch, which `stale` does not need
+
+    found = {}
+    for name, value in glued(notebook):
+        if name.startswith("claim:"):
+            found[name.removeprefix("claim:")] = Record.from_json(value)
+    return found
 
 
 def stale(root: Path = ROOT) -> list[str]:
     """The chapters of the book that have no whole run under the present key, longest first."""
     folder = cache_path(root)
-    missing = [name for name in toc_chapters(root) if cached_run(chapter_path(name, root), folder) is None]
+    missing = [
+        name
+        for name in toc_chapters(root)
+        if cached_run(chapter_path(name, root), folder) is None
+    ]
     return sorted(missing, key=lambda name: -last_seconds(name, root))
 
 

@@ -1,22 +1,24 @@
-"""Where a run comes from: the commit, the environment, and whether it was held against its reference. And the stamp:
-one sentence that says so and no more.
+"""Where a run comes from: commit, environment, and whether it was compared with its reference.
 
-The checker (``conftest.py``) keeps an *origin* beside every run in the cache; the site reads it when it is built.
+And the stamp: one sentence that says so and no more. The checker keeps an *origin* beside every run
+in the cache; the site reads it when it is built.
 
-    python book/_ext/bookorigin.py      what a run made now would be stamped with
+    python -m iclutils.book.runs.origin      what a run made now would be stamped with
 """
 
 import hashlib
 import platform
 import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
-ROOT = Path(__file__).resolve().parents[2]
+from iclutils.book.runs.files import ROOT
+
 AGREES, DISAGREES = "agrees", "disagrees"
+GIT_TIMEOUT = 60.0  # seconds
 
 # The states of a run, as its stamp words them.
 COMPARED = "run and compared with its reference values"
@@ -25,29 +27,60 @@ OUTDATED = "run; its reference values were changed after it was compared with th
 OWN_SETTINGS = "run at other settings than the book's, compared with nothing"
 ONLY_RUN = "run, not compared with its reference values"
 NOT_RUN = "not run"
+OF_SEVERAL = {  # the same words of several runs
+    COMPARED: "run and compared with their reference values",
+    DIFFERS: "run; they differ from their reference values",
+    OUTDATED: "run; their reference values were changed after they were compared with them",
+    ONLY_RUN: "run, not compared with their reference values",
+}
+
+
+class Origin(TypedDict, total=False):
+    """What is kept about a run; ``outcome`` and ``reference`` where it was compared."""
+
+    commit: str | None
+    clean: bool | None
+    environment: str
+    python: str
+    date: str
+    outcome: str | None
+    reference: str | None
+
+
+class Commit(NamedTuple):
+    """The checked-out commit and whether the tree is just that; both None where there is none."""
+
+    name: str | None
+    clean: bool | None
+
+
+NO_COMMIT = Commit(None, None)
 
 
 def git(root: Path, *arguments: str) -> str | None:
     """What git says about ``root``, or None where there is no git or it refuses."""
+    command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def commit(root: Path = ROOT) -> tuple[str | None, bool | None]:
-    """The checked-out commit and whether the tree is just that; (None, None) where ``root`` is no checkout of its own."""
+def commit(root: Path = ROOT) -> Commit:
+    """The commit of ``root``, which must be a checkout of its own and not lie inside another."""
     top = git(root, "rev-parse", "--show-toplevel")
     if top is None or Path(top).resolve() != root.resolve():
-        return None, None
-    head, changes = git(root, "rev-parse", "--short=10", "HEAD"), git(root, "status", "--porcelain")
-    return (head, changes == "") if head else (None, None)
+        return NO_COMMIT
+    head = git(root, "rev-parse", "--short=10", "HEAD")
+    changes = git(root, "status", "--porcelain")
+    return Commit(head, changes == "") if head else NO_COMMIT
 
 
 def environment(root: Path = ROOT) -> str:
-    """A digest of the interpreter's version and the lock: what the code ran on, as far as the book pins it."""
-    digest = hashlib.sha256(f"{platform.python_implementation()} {platform.python_version()}\n".encode())
+    """A digest of what the code ran on, as far as the book pins it: interpreter and lock."""
+    interpreter = f"{platform.python_implementation()} {platform.python_version()}\n"
+    digest = hashlib.sha256(interpreter.encode())
     lock = root / "requirements.lock"
     digest.update(lock.read_bytes() if lock.exists() else b"")
     return digest.hexdigest()[:8]
@@ -59,23 +92,31 @@ def reference(name: str, root: Path = ROOT) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else None
 
 
-def now(root: Path = ROOT) -> dict[str, Any]:
-    """The origin of a run that starts now; ``outcome`` and ``reference`` join it when the run was compared."""
+def now(root: Path = ROOT) -> Origin:
+    """The origin of a run that starts now."""
     head, clean = commit(root)
-    return {"commit": head, "clean": clean, "environment": environment(root), "python": platform.python_version(),
-            "date": datetime.now(UTC).date().isoformat()}
+    return Origin(
+        commit=head,
+        clean=clean,
+        environment=environment(root),
+        python=platform.python_version(),
+        date=datetime.now(UTC).date().isoformat(),
+    )
 
 
 class Run(NamedTuple):
-    """What the stamp needs of one chapter's run; all empty where there is none."""
+    """What the stamp needs of one chapter's run; all empty where there is none.
+
+    ``seconds`` is processor time, ``seed`` the master seed.
+    """
 
     state: str = NOT_RUN
     seconds: float | None = None
     seed: Any = None
-    origin: Mapping[str, Any] = {}
+    origin: Origin = Origin()
 
 
-def state(origin: Mapping[str, Any], reference_now: str | None, default_settings: bool) -> str:
+def state(origin: Origin, reference_now: str | None, default_settings: bool) -> str:
     """The words for a run with this origin, beside the reference values as they are now."""
     if not default_settings:
         return OWN_SETTINGS
@@ -86,28 +127,44 @@ def state(origin: Mapping[str, Any], reference_now: str | None, default_settings
     return COMPARED if origin["outcome"] == AGREES else DIFFERS
 
 
-def commit_words(origin: Mapping[str, Any]) -> str:
+def commit_words(origin: Origin) -> str:
+    """The commit of a run, and whether the tree was clean."""
     if "commit" not in origin:
         return "commit not recorded"
     if origin["commit"] is None:
         return "no commit (not a git checkout)"
-    return f"commit {origin['commit']} ({'clean' if origin['clean'] else 'with uncommitted changes'})"
+    tree = "clean" if origin["clean"] else "with uncommitted changes"
+    return f"commit {origin['commit']} ({tree})"
 
 
 def details(runs: Sequence[Run]) -> list[str]:
-    """Commit, environment, seed, runtime and date of some runs: each once, in the order of the book."""
-    def each(words: Sequence[str]) -> str:
-        return " and ".join(dict.fromkeys(words))
+    """Commit, environment, seed, runtime and date of some runs: each once, in the book's order.
 
-    seconds = [run.seconds for run in runs if run.seconds is not None]
-    timed = f"{sum(seconds):.0f} s on one core" if seconds else "not timed"
-    missing = len(runs) - len(seconds)
+    The date is left out where no run has one.
+    """
+    environments = [run.origin.get("environment", "not recorded") for run in runs]
     dates = [run.origin["date"] for run in runs if "date" in run.origin]
-    return [each([commit_words(run.origin) for run in runs]),
-            "environment " + each([run.origin.get("environment", "not recorded") for run in runs]),
-            "master seed " + each([str(run.seed) for run in runs]),
-            timed + (f" ({missing} not timed)" if seconds and missing else ""),
-            *([each(dates)] if dates else [])]
+    found = [
+        _each([commit_words(run.origin) for run in runs]),
+        "environment " + _each(environments),
+        "master seed " + _each([str(run.seed) for run in runs]),
+        _timed(runs),
+    ]
+    return [*found, _each(dates)] if dates else found
+
+
+def _each(words: Sequence[str]) -> str:
+    """Every one of some words once."""
+    return " and ".join(dict.fromkeys(words))
+
+
+def _timed(runs: Sequence[Run]) -> str:
+    seconds = [run.seconds for run in runs if run.seconds is not None]
+    if not seconds:
+        return "not timed"
+    missing = len(runs) - len(seconds)
+    rest = f" ({missing} not timed)" if missing else ""
+    return f"{sum(seconds):.0f} s on one core{rest}"
 
 
 def sentence(run: Run) -> str:
@@ -117,19 +174,22 @@ def sentence(run: Run) -> str:
     return f"The code of this page: {run.state}; {', '.join(details([run]))}."
 
 
-def plural(words: str) -> str:
-    return words.replace("its ", "their ").replace("it was", "they were").replace("it differs", "they differ")
-
-
 def summary(runs: Sequence[Run]) -> str:
     """The stamp of a page without code of its own: all chapters together."""
     if not runs:
         return "The book has no chapters yet."
     counts = Counter(run.state for run in runs)
-    groups = [f"{number} {words if number == 1 else plural(words)}" for words, number in counts.items()]
-    what = "all " * (len(counts) == 1 and len(runs) > 1) + "; ".join(groups)
+    what = "; ".join(_counted(state, number) for state, number in counts.items())
+    if len(counts) == 1 and len(runs) > 1:
+        what = f"all {what}"
     made = [run for run in runs if run.state != NOT_RUN]
-    return f"The chapters' code: {what}" + (f"; {', '.join(details(made))}." if made else ".")
+    origins = f"; {', '.join(details(made))}" if made else ""
+    return f"The chapters' code: {what}{origins}."
+
+
+def _counted(state: str, number: int) -> str:
+    words = state if number == 1 else OF_SEVERAL.get(state, state)
+    return f"{number} {words}"
 
 
 if __name__ == "__main__":

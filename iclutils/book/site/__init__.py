@@ -1,52 +1,69 @@
-"""The book's own Sphinx extension: the cache that the checker filled, and the pages made from the ledger.
+"""The book's own Sphinx extension: the cache that the checker filled, and what is made from it.
 
-``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found, ``{scorecard}``
-stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and ``{claim-verdict}`` show one result in
-a sentence. Here the parts are joined and hung on Sphinx's events:
-``booknodes`` (HTML elements), ``bookledger`` and ``scorecard`` (directives), ``bookresults`` (what was found),
-``bookfill`` (filling it in), ``bookdownloads`` (files to take home), ``bookstamp`` (the foot of every page),
-``bookaccess`` (what the theme leaves inaccessible).
+``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found,
+``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and
+``{claim-verdict}`` show one result in a sentence, ``{ledger-count}`` a number of the whole ledger
+and ``{run-figure} NAME`` a chapter's figure.
+
+A directive writes the words and leaves a place (``from_run``) for what only a run can say; when
+the page is written, the table ``fill.FILLS`` names the function that fills it. All that the
+functions ask for is read once, by ``build.Build``. Here the parts are hung on Sphinx's events.
 """
 
-import sys
+from pathlib import Path
+from typing import Any
 
-import bookcache
+from sphinx.application import Sphinx
+from sphinx.config import Config
 
-sys.path.insert(0, str(bookcache.ROOT))  # the parts import iclutils
-from bookaccess import mend_pages
-from bookcite import CiteTheBook
-from bookdownloads import Downloads, executed_notebooks, write_offers
-from bookfill import Filler
-from bookledger import ChapterCard, FullLedger, Verdicts
-from booknodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from bookstamp import add_stamp, note_state, refresh
-from scorecard import ClaimRole, Scorecard
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT
+from iclutils.book.site.access import mend_pages
+from iclutils.book.site.build import build_of
+from iclutils.book.site.cite import CiteTheBook
+from iclutils.book.site.code_links import link_code
+from iclutils.book.site.counts import CountRole
+from iclutils.book.site.downloads import Downloads
+from iclutils.book.site.figures import write_figures
+from iclutils.book.site.fill import fill_page
+from iclutils.book.site.ledger import ChapterCard, FullLedger, Verdicts
+from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
+from iclutils.book.site.notebooks import executed_notebooks
+from iclutils.book.site.page import merge_pages, purge_page
+from iclutils.book.site.run_figure import RunFigure
+from iclutils.book.site.scorecard import Scorecard
+from iclutils.book.site.sentences import ClaimRole
+from iclutils.book.site.stamp import add_stamp, note_state, refresh
 
-ROOT = bookcache.ROOT
+
+def set_cache(app: Sphinx, config: Config) -> None:
+    """Let the build read the runs of the present execution key."""
+    cache.prepare_environment(ROOT)
+    config.nb_execution_cache_path = str(cache.cache_path(ROOT))
 
 
-def set_cache(app, config):
-    bookcache.prepare_environment(ROOT)
-    config.nb_execution_cache_path = str(bookcache.cache_path(ROOT))
-
-
-def drop_thebe(app):
+def drop_thebe(app: Sphinx) -> None:
     """sphinx-thebe names a CDN in every page, twice, and the book has no live cells."""
     for listener in list(app.events.listeners["env-before-read-docs"]):
-        if listener.handler.__module__ == "sphinx_thebe" and listener.handler.__name__ == "init_thebe_core":
+        handler = listener.handler
+        if (handler.__module__, handler.__name__) == ("sphinx_thebe", "init_thebe_core"):
             app.disconnect(listener.id)
 
 
-def merge_pages(app, env, docnames, other):
-    env.iclbook_pages = getattr(env, "iclbook_pages", set()) | getattr(other, "iclbook_pages", set())
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    """Lay the files beside the pages, mend the pages, and only then note that they are whole."""
+    if exception or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    build = build_of(app)
+    build.offers.write(site)
+    write_figures(build.figures.values(), site)
+    mend_pages(site)
+    note_state(app)
 
 
-def fill(app, doctree, docname):
-    if next(doctree.findall(from_run), None) is not None:
-        Filler(app, docname).fill(doctree)
-
-
-def setup(app):
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Sphinx's entry."""
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
     app.add_directive("chapter-card", ChapterCard)
@@ -55,16 +72,23 @@ def setup(app):
     app.add_directive("ledger", FullLedger)
     app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Downloads)
-    app.add_role("claim-value", ClaimRole("value"))
-    app.add_role("claim-verdict", ClaimRole("verdict"))
+    app.add_directive("run-figure", RunFigure)
+    app.add_role("claim-value", ClaimRole("inline_value"))
+    app.add_role("claim-verdict", ClaimRole("inline_verdict"))
+    app.add_role("ledger-count", CountRole())
     app.connect("config-inited", set_cache)
     app.connect("builder-inited", drop_thebe)
+    app.connect("env-purge-doc", purge_page)
     app.connect("env-merge-info", merge_pages)
     app.connect("env-updated", executed_notebooks)
     app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
     app.connect("html-page-context", add_stamp)
-    app.connect("doctree-resolved", fill)
-    app.connect("build-finished", write_offers)
-    app.connect("build-finished", mend_pages)
-    app.connect("build-finished", note_state)  # last: the pages are whole
-    return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1", "env_version": 4}
+    app.connect("html-page-context", link_code)
+    app.connect("doctree-resolved", fill_page)
+    app.connect("build-finished", finish)
+    return {
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+        "version": "1",
+        "env_version": 7,
+    }

@@ -1,37 +1,66 @@
-"""How to cite the book: ``{cite-the-book}`` shows ``CITATION.cff`` as a sentence and as BibTeX, each with a copy button."""
+"""How to cite the book: ``{cite-the-book}`` shows ``CITATION.cff`` as a sentence and as BibTeX."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import yaml
-from bookresults import ROOT
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
+
+from iclutils.book.runs.files import ROOT
 
 FILE = ROOT / "CITATION.cff"
 
 
-def authors(entry):
-    names = [person.get("name") or f"{person['given-names']} {person['family-names']}" for person in entry["authors"]]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + f" and {names[-1]}"
+def authors(entry: Mapping[str, Any]) -> str:
+    """The authors as a sentence lists them."""
+    names = [
+        person.get("name") or f"{person['given-names']} {person['family-names']}"
+        for person in entry["authors"]
+    ]
+    if len(names) == 1:
+        return str(names[0])
+    return ", ".join(names[:-1]) + f" and {names[-1]}"
 
 
-def bibtex(entry):
-    people = " and ".join("{" + person["name"] + "}" if "name" in person else f"{person['family-names']}, {person['given-names']}"
-                          for person in entry["authors"])
-    fields = {"author": people, "title": "{" + entry["title"] + "}", "version": entry["version"]}
-    fields |= {"year": str(entry["date-released"])[:4]} if "date-released" in entry else {}
-    fields |= {"url": entry["url"]} if "url" in entry else {}
-    fields |= {"doi": entry["doi"]} if "doi" in entry else {}
-    return "@software{icl_reproduced,\n" + ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items()) + "\n}"
+def bibtex_author(person: Mapping[str, str]) -> str:
+    """One author as BibTeX wants it; the name of a group is kept together by braces."""
+    if "name" in person:
+        return "{" + person["name"] + "}"
+    return f"{person['family-names']}, {person['given-names']}"
 
 
-def sentence(entry):
+def bibtex(entry: Mapping[str, Any]) -> str:
+    """The entry for BibTeX."""
+    fields = {
+        "author": " and ".join(bibtex_author(person) for person in entry["authors"]),
+        "title": "{" + entry["title"] + "}",
+        "version": entry["version"],
+    }
+    if "date-released" in entry:
+        fields["year"] = str(entry["date-released"])[:4]
+    for key in ("url", "doi"):
+        if key in entry:
+            fields[key] = entry[key]
+    lines = ",\n".join(f"  {key} = {{{value}}}" for key, value in fields.items())
+    return f"@software{{icl_reproduced,\n{lines}\n}}"
+
+
+def sentence(entry: Mapping[str, Any]) -> str:
+    """The sentence for a list of references."""
     parts = [f"{authors(entry)}: {entry['title']}", f"version {entry['version']}"]
     parts += [str(entry[key]) for key in ("date-released", "url", "doi") if key in entry]
     return ", ".join(parts) + "."
 
 
 class CiteTheBook(SphinxDirective):
-    def run(self):
+    """The citation in both forms, each with a copy button."""
+
+    def run(self) -> list[nodes.Node]:
+        """Two blocks of literal text."""
         self.env.note_dependency(str(FILE))
         entry = yaml.safe_load(FILE.read_text(encoding="utf8"))
-        shown = ((sentence(entry), "text"), (bibtex(entry), "bibtex"))
-        return [nodes.literal_block(text, text, language=language) for text, language in shown]
+        shown = {"text": sentence(entry), "bibtex": bibtex(entry)}
+        return [
+            nodes.literal_block(text, text, language=language) for language, text in shown.items()
+        ]

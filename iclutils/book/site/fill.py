@@ -1,105 +1,51 @@
-"""Filling in: every place of a page that waits for what a chapter's run found."""
+"""Filling in: every place of a page that waits for what a run found, and the figures' files."""
 
-import bookorigin
-from bookdownloads import DownloadsFilling
-from bookledger import row_anchor
-from booknodes import badge, from_run, tag
-from bookresults import comparison_text, found, heading, rows_in_book, value_text
+from collections.abc import Mapping
+
 from docutils import nodes
-from scorecard import ScorecardFilling
+from sphinx.application import Sphinx
 
-from iclutils import claims
+from iclutils.book.site import counts, downloads, rows, run_figure, scorecard, sentences
+from iclutils.book.site.build import build_of
+from iclutils.book.site.nodes import as_nodes, from_run
+from iclutils.book.site.page import Fill, Page
 
-OUTCOME_SIGNS = {"supported": "✓", "contradicted": "✗", "undecided": "?"}
+FILLS: Mapping[str, Fill] = {
+    # of a row
+    "verdict": rows.verdict,
+    "finding": rows.finding,
+    "value": rows.value,
+    "expected": rows.expected,
+    "seeds": rows.seeds,
+    "parts": rows.parts,
+    "control": rows.control,
+    "place": rows.place,
+    # of a chapter
+    "counts": rows.counts,
+    "validation": rows.validation,
+    "seed": rows.seed,
+    "seconds": rows.seconds,
+    "chapter_files": downloads.chapter_files,
+    # in a sentence
+    "inline_value": sentences.inline_value,
+    "inline_verdict": sentences.inline_verdict,
+    "ledger_count": counts.ledger_count,
+    # whole lists
+    "scorecard": scorecard.scorecard,
+    "downloads_book": downloads.downloads_book,
+    "downloads_chapters": downloads.downloads_chapters,
+    "downloads_data": downloads.downloads_data,
+    # a chapter's figure on another page
+    "figure_picture": run_figure.figure_picture,
+    "figure_links": run_figure.figure_links,
+}
 
 
-class Filler(ScorecardFilling, DownloadsFilling):
-    """Replaces every ``from_run`` of one page."""
-
-    def __init__(self, app, docname):
-        self.app, self.docname, self.found = app, docname, found(app)
-        self.rows = {row["id"]: (chapter, row) for chapter, row in rows_in_book()}
-
-    def fill(self, doctree):
-        for node in list(doctree.findall(from_run)):
-            parent = node.parent
-            new = getattr(self, node["what"])(node)
-            parent.replace(node, [nodes.Text(n) if isinstance(n, str) else n for n in new])
-
-    def record(self, node):
-        return self.found.record(node["chapter"], node["claim"])
-
-    def href(self, chapter, claim=""):
-        uri = self.app.builder.get_relative_uri(self.docname, f"book/chapters/{chapter}")
-        return uri + (f"#{row_anchor(claim)}" if claim else "")
-
-    def verdict(self, node):
-        record = self.record(node)
-        return [badge(record["verdict"]) if record else tag("span", "not run", classes=["verdict"])]
-
-    def value(self, node):
-        record = self.record(node)
-        if not record:
-            return ["not run"]
-        own = [] if record["default_settings"] else [" (at your settings)"]
-        why = [f" ({record['why']})"] if record["why"] else []
-        return [value_text(record), *why, *own]
-
-    def expected(self, node):
-        record, expected = self.record(node), self.rows[node["claim"]][1]["expected"]
-        if record and record["verdict"] != expected:
-            return [f"{expected}; found otherwise: {record['verdict']}"]
-        return [expected]
-
-    def seeds(self, node):
-        verdicts = self.found.seeds.get(node["claim"], {})
-        if not verdicts:
-            return ["none recorded"]
-        if len(set(verdicts.values())) == 1:
-            return [f"{next(iter(verdicts.values()))} for seeds {', '.join(verdicts)}"]
-        return ["; ".join(f"seed {seed}: {verdict}" for seed, verdict in verdicts.items())]
-
-    def parts(self, node):
-        record = self.record(node)
-        if not record or not record["parts"]:
-            return ["none"]
-        lines = [f"{name + ': ' if name else ''}{comparison_text(part)}" for name, part in record["parts"].items()]
-        outcomes = [part["outcome"] for part in record["parts"].values()]
-        return [tag("ul", *(tag("li", f"{OUTCOME_SIGNS[o]} {line} ({o})") for o, line in zip(outcomes, lines, strict=True)))]
-
-    def control(self, node):
-        record = self.record(node)
-        if not record or node["control"] not in record["controls"]:
-            return []
-        part = record["controls"][node["control"]]
-        result = "passed, which makes the row not testable" if part["outcome"] == "supported" else "rejected"
-        return [tag("span", f"→ {comparison_text(part)}: {result}", classes=["control-result"])]
-
-    def count(self, chapter):
-        verdicts = [record["verdict"] for record in self.found.chapters.get(chapter, {}).values()]
-        return {verdict: verdicts.count(verdict) for verdict in claims.VERDICTS}
-
-    def counts(self, node):
-        shown = [badge(verdict, f"{number} {verdict}") for verdict, number in self.count(node["chapter"]).items() if number]
-        return [part for one in shown for part in (one, " ")] or ["not run"]
-
-    def validation(self, node):
-        run = self.found.runs.get(node["chapter"], bookorigin.Run())
-        commit, environment, _, _, *date = bookorigin.details([run])
-        python = f" (Python {run.origin['python']})" if "python" in run.origin else ""
-        said = f"; {', '.join([commit, environment + python, *date])}" if run.state != bookorigin.NOT_RUN else ""
-        words = self.app.builder.get_relative_uri(self.docname, "book/downloads") + "#last-validated"
-        return [run.state, said, " (", tag("a", "what this says", href=words), ")"]
-
-    def place(self, node):
-        seconds = self.found.seconds.get(node["chapter"])
-        timed = f" (the whole chapter: {seconds:.0f} s on one core)" if seconds is not None else ""
-        return [tag("a", heading(node["chapter"]), href=self.href(node["chapter"], node["claim"])), timed]
-
-    def seed(self, node):
-        seed = self.found.runs.get(node["chapter"], bookorigin.Run()).seed
-        return [f"{seed}" if seed is not None else "not run"]
-
-    def seconds(self, node):
-        seconds = self.found.seconds.get(node["chapter"])
-        return [f"{seconds:.0f} s on one core" if seconds is not None else "not timed"]
+def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Replace every place of one page by what its fill returns."""
+    page = Page(build_of(app), app.builder, docname)
+    for node in list(doctree.findall(from_run)):
+        found = FILLS[node["what"]](page, node)
+        node.replace_self(as_nodes(found))
+    if app.builder.format == "html":
+        run_figure.show_figures(page, doctree)

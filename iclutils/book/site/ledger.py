@@ -1,76 +1,145 @@
 """The ledger's directives: a chapter's card, its verdicts, and the page of all rows.
 
-The words of a row (``book/claims.yml``) are parsed when the page is read; what was found is filled in when the page is
-written (``bookfill``).
+The words of a row (``book/claims.yml``) are parsed when the page is read; what was found is filled
+in when the page is written (:mod:`iclutils.book.site.rows`).
 """
 
-import bookcache
-from booknodes import from_run, tag
-from bookresults import ROOT, heading, rows_in_book
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils import claims
+from iclutils.book.site import words
+from iclutils.book.site.build import LEDGER, Build, build_of
+from iclutils.book.site.export import row_anchor
+from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
+from iclutils.book.site.page import remember_page
+from iclutils.book.site.results import Entry
 
 
-def row_anchor(claim):
-    return f"claim-{claim}"
+def line(label: str, *children: nodes.Node | str) -> html_tag:
+    """One fact of a list: its label and what it is."""
+    return tag("div", tag("dt", label), tag("dd", *children))
 
 
 class LedgerDirective(SphinxDirective):
     """What the book's directives share."""
 
-    def prepare(self):
-        self.env.note_dependency(str(ROOT / "book" / "claims.yml"))
-        if not hasattr(self.env, "iclbook_pages"):
-            self.env.iclbook_pages = set()
-        self.env.iclbook_pages.add(self.env.docname)
-        self.ledger = claims.load(ROOT / "book" / "claims.yml")
+    def prepare(self) -> Build:
+        """Note what the page depends on; returns the build."""
+        self.env.note_dependency(str(LEDGER))
+        remember_page(self.env)
+        return build_of(self.env.app)
 
-    def markdown(self, text):
+    def markdown(self, text: str) -> list[nodes.Node]:
         """Markdown of one paragraph as inline nodes."""
-        parsed = self.parse_text_to_nodes(text)
-        return list(parsed[0].children) if len(parsed) == 1 and isinstance(parsed[0], nodes.paragraph) else parsed
+        parsed: list[nodes.Node] = self.parse_text_to_nodes(text)
+        if len(parsed) == 1 and isinstance(parsed[0], nodes.paragraph):
+            return list(parsed[0].children)
+        return parsed
 
-    def line(self, label, *children):
-        return tag("div", tag("dt", label), tag("dd", *children))
+    def chapter_rows(self, build: Build) -> list[Entry]:
+        """The rows of the chapter that the directive names."""
+        chapter = self.arguments[0]
+        blocks = build.ledger["chapters"]
+        if chapter not in blocks:
+            known = list(blocks)
+            raise self.error(f"{self.name}: '{chapter}' is not in claims.yml; it holds {known}")
+        return [Entry(chapter, row) for row in blocks[chapter]["claims"]]
 
-    def source(self, row):
-        document = self.ledger["documents"][row["source"]["document"]]
-        authors, colon, _ = document["title"].partition(":")
-        who = authors.split(",")[0].removesuffix(" et al.") + " et al." if colon else authors
-        kind = "" if document["kind"] in who else f" ({document['kind']})"
-        reading = row["source"]["reading"]
-        reading = "" if reading == "clear" else f" (text {reading} in the copy we read)"
-        return f"{who}{kind}: {row['source']['place']}{reading}"
+    def claim_card(self, build: Build, entry: Entry, whole: bool = False) -> html_tag:
+        """One row with what was found; ``whole``: with all that the page of the ledger says."""
+        chapter, row = entry
+        claim = row["id"]
 
-    def claim_card(self, chapter, row, anchor=True, whole=False):
-        """One row of the ledger with what was found."""
-        def run(what, **more):
-            return from_run("", what=what, chapter=chapter, claim=row["id"], **more)
-        facts = [self.line("Measured", run("value")), self.line("Source", self.source(row))]
+        def place(what: str) -> from_run:
+            return from_run("", what=what, chapter=chapter, claim=claim)
+
+        marks = [place("verdict"), *words.damage(row), tag("code", claim)]
+        head = tag("div", *spaced(marks), classes=["claim-head"])
+        finding = tag("p", place("finding"), classes=["claim-finding"])
+        statement = tag("p", *self.markdown(row["statement"]), classes=["claim-statement"])
+        facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place("value"))]
         if whole:
-            facts.append(self.line("Chapter", run("place")))
-            facts.append(self.line("Expected before measuring", run("expected")))
-            facts.append(self.line("Other master seeds", run("seeds")))
-        how = [self.line("Kind", row["kind"]), self.line("Statistic", *self.markdown(row["statistic"])),
-               self.line("Criterion", *self.markdown(row["criterion"])),
-               self.line("Tolerance from", *self.markdown(row["tolerance"]))]
+            facts += [
+                line("Chapter", place("place")),
+                line("Expected before measuring", place("expected")),
+                line("Other master seeds", place("seeds")),
+            ]
+        how = tag("dl", *self.how(entry), classes=["claim-facts"])
+        return tag(
+            "div",
+            head,
+            finding,
+            statement,
+            *self.source(build, row, whole),
+            tag("dl", *facts, classes=["claim-facts"]),
+            tag("details", tag("summary", "How it is judged"), how, classes=["claim-how"]),
+            classes=["claim"],
+            ids=[row_anchor(claim)],
+        )
+
+    def source(self, build: Build, row: Mapping[str, Any], whole: bool) -> list[html_tag]:
+        """The source's own words with their place; or that the book asks, and what made it."""
+        if words.is_ours(row):
+            asked: list[nodes.Node | str] = ["Asked by this book (", row["source"]["place"], ")"]
+            if "suggested_by" in row["source"]:
+                asked += ["; suggested by ", *self.markdown(row["source"]["suggested_by"])]
+            return [tag("p", *asked, ".", classes=["claim-source"])]
+        document = build.ledger["documents"][row["source"]["document"]]
+        quotes = [tag("p", *words.quoted(text)) for text in words.quotations(row)]
+        reading = row["source"]["reading"]
+        where = tag(
+            "p",
+            words.short_name(document),
+            *(words.links(document) if whole else []),
+            ": ",
+            *self.markdown(row["source"]["place"]),
+            f". The text is {words.LEGIBLE[reading]}.",
+            classes=["claim-source"],
+        )
+        return [tag("blockquote", *quotes, where, classes=["claim-printed"])]
+
+    def how(self, entry: Entry) -> list[html_tag]:
+        """How a row is judged."""
+        chapter, row = entry
+        how = [
+            line("Kind", row["kind"]),
+            line("Statistic", *self.markdown(row["statistic"])),
+            line("Criterion", *self.markdown(row["criterion"])),
+            line("Tolerance from", *self.markdown(row["tolerance"])),
+        ]
         if "superseded_by" in row:
-            how.append(self.line("Superseded by", *self.markdown(str(row["superseded_by"]))))
-        if row.get("note"):
-            how.append(self.line("Note", *self.markdown(row["note"])))
-        how.append(self.line("Parts", run("parts")))
+            how.append(line("Superseded by", *self.markdown(str(row["superseded_by"]))))
+        for field, label in (("note", "Note"), ("audit", "Let stand by the audit")):
+            if row.get(field):
+                how.append(line(label, *self.markdown(row[field])))
+        how.append(line("Parts", from_run("", what="parts", chapter=chapter, claim=row["id"])))
         if row["controls"]:
-            items = [tag("li", *self.markdown(text), " ", run("control", control=name)) for name, text in row["controls"].items()]
-            how.append(self.line("Negative controls (must be rejected)", tag("ul", *items)))
-        return tag("div", tag("div", run("verdict"), tag("code", row["id"]), classes=["claim-head"]),
-                   tag("p", *self.markdown(row["statement"]), classes=["claim-statement"]),
-                   tag("dl", *facts, classes=["claim-facts"]),
-                   tag("details", tag("summary", "How it is judged"), tag("dl", *how, classes=["claim-facts"]),
-                       classes=["claim-how"]),
-                   classes=["claim"], ids=[row_anchor(row["id"])] if anchor else [])
+            controls = [self.control(entry, name) for name in row["controls"]]
+            how.append(line("Controls", tag("ul", *controls)))
+        if row.get("amended"):
+            changes = [self.amendment(change) for change in row["amended"]]
+            how.append(line("Changed after a first number was seen", tag("ul", *changes)))
+        return how
+
+    def control(self, entry: Entry, name: str) -> html_tag:
+        """A control: what its kind demands, what it is, and what happened."""
+        chapter, row = entry
+        control = row["controls"][name]
+        demand = tag("em", f"{words.DEMANDED[control['kind']]}: ")
+        claim = row["id"]
+        result = from_run("", what="control", chapter=chapter, claim=claim, control=name)
+        return tag("li", demand, *self.markdown(control["what"]), " ", result)
+
+    def amendment(self, change: Mapping[str, Any]) -> html_tag:
+        """One change of a row: when, what, why, and in which commit."""
+        commit = [" (", tag("code", str(change["commit"])), ")"] if "commit" in change else []
+        what = self.markdown(str(change["what"]))
+        why = self.markdown(str(change["why"]))
+        return tag("li", f"{change['date']}: ", *what, "; because: ", *why, *commit)
 
 
 class ChapterCard(LedgerDirective):
@@ -78,24 +147,34 @@ class ChapterCard(LedgerDirective):
 
     required_arguments = 1
     has_content = True
-    option_spec = {"paper": directives.unchanged_required, "result": directives.unchanged_required}  # noqa: RUF012
+    option_spec: ClassVar[Mapping[str, Any]] = {
+        "paper": directives.unchanged_required,
+        "result": directives.unchanged_required,
+    }
 
-    def run(self):
-        self.prepare()
-        chapter = self.arguments[0]
-        if chapter not in self.ledger["chapters"]:
-            raise self.error(f"chapter-card: '{chapter}' is not in claims.yml; it holds {list(self.ledger['chapters'])}")
-        given = [label for label in ("paper", "result") if label in self.options]
-        facts = [self.line(label.capitalize(), *self.markdown(self.options[label])) for label in given]
+    def run(self) -> list[nodes.Node]:
+        """The card."""
+        self.chapter_rows(self.prepare())
 
-        def run(what):
-            return from_run("", what=what, chapter=chapter)
-        files = self.line("Download", run("chapter_files"))
+        def place(what: str) -> from_run:
+            return from_run("", what=what, chapter=self.arguments[0])
+
+        facts = [
+            line(label.capitalize(), *self.markdown(self.options[label]))
+            for label in ("paper", "result")
+            if label in self.options
+        ]
+        files = line("Download", place("chapter_files"))
         files["classes"].append("screen-only")
-        facts += [self.line("Verdicts", run("counts")), self.line("Run", run("seconds"), ", master seed ", run("seed")),
-                  self.line("Last validated", run("validation")), files]
+        facts += [
+            line("Verdicts", place("counts")),
+            line("Run", place("seconds"), ", master seed ", place("seed")),
+            line("Last validated", place("validation")),
+            files,
+        ]
         claim = tag("div", *self.parse_content_to_nodes(), classes=["card-claim"])
-        return [tag("div", claim, tag("dl", *facts, classes=["claim-facts"]), classes=["chapter-card"])]
+        listed = tag("dl", *facts, classes=["claim-facts"])
+        return [tag("div", claim, listed, classes=["chapter-card"])]
 
 
 class Verdicts(LedgerDirective):
@@ -103,29 +182,44 @@ class Verdicts(LedgerDirective):
 
     required_arguments = 1
 
-    def run(self):
-        self.prepare()
-        chapter = self.arguments[0]
-        if chapter not in self.ledger["chapters"]:
-            raise self.error(f"verdicts: '{chapter}' is not in claims.yml; it holds {list(self.ledger['chapters'])}")
-        return [self.claim_card(chapter, row) for row in self.ledger["chapters"][chapter]["claims"]]
+    def run(self) -> list[nodes.Node]:
+        """A card a row."""
+        build = self.prepare()
+        return [self.claim_card(build, entry) for entry in self.chapter_rows(build)]
 
 
 class FullLedger(LedgerDirective):
     """Every row with everything."""
 
-    def run(self):
-        self.prepare()
-        out = [tag("p", "The whole ledger as data: ", tag("a", "ledger.csv", href="ledger.csv"), ", ",
-                   tag("a", "ledger.json", href="ledger.json"), ".", classes=["screen-only"])]
-        out.append(tag("p", "The sources that the rows name, in the versions that we read:"))
-        named = {row["source"]["document"] for _, row in rows_in_book()}
-        documents = [document for key, document in self.ledger["documents"].items() if key in named]
-        out.append(tag("ul", *(tag("li", f"{d['title']} ({d['kind']}; {d['version']})") for d in documents)))
-        for chapter in bookcache.toc_chapters(ROOT):
+    def run(self) -> list[nodes.Node]:
+        """The sources, then a section a chapter."""
+        build = self.prepare()
+        data = tag(
+            "p",
+            "The whole ledger as data: ",
+            tag("a", "ledger.csv", href="ledger.csv"),
+            ", ",
+            tag("a", "ledger.json", href="ledger.json"),
+            ".",
+            classes=["screen-only"],
+        )
+        heading = "The sources that the rows name, in the versions that we read:"
+        out = [data, tag("p", heading), self.sources(build)]
+        for chapter in build.chapters:
             section = nodes.section(ids=[nodes.make_id(f"ledger-{chapter}")])
-            section += nodes.title("", heading(chapter))
-            for row in self.ledger["chapters"].get(chapter, {}).get("claims", []):
-                section += self.claim_card(chapter, row, whole=True)
+            section += nodes.title("", build.headings[chapter])
+            for entry in build.entries.values():
+                if entry.chapter == chapter:
+                    section += self.claim_card(build, entry, whole=True)
             out.append(section)
         return out
+
+    def sources(self, build: Build) -> html_tag:
+        """The documents that some row names."""
+        named = {row["source"]["document"] for _, row in build.entries.values()}
+        items = [
+            tag("li", *words.document_words(document))
+            for key, document in build.ledger["documents"].items()
+            if key in named
+        ]
+        return tag("ul", *items)

@@ -1,43 +1,108 @@
-"""The nodes that the book's pages are made of: plain HTML elements, and places that a chapter's run fills."""
+"""The nodes that the book's pages are made of: plain HTML elements, and places that a run fills.
+
+Why not docutils' containers and sphinx-design's dropdowns: the pages need ``details``, ``dl``,
+buttons and ARIA attributes, for which docutils has no nodes, and around each container it writes
+classes and wrappers that the style sheet would have to undo. The price is that these elements are
+known to the HTML writer alone (the text writer passes through to their words), which is the book's
+one format; the PDF is printed from the site.
+"""
+
+from collections.abc import Iterable
 
 from docutils import nodes
+from sphinx.writers.html5 import HTML5Translator
 
-from iclutils import claims
+from iclutils.book.ledger import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NOT_TESTABLE,
+    SUPERSEDED,
+    UNDECIDED_ROW,
+)
 
-SIGNS = {claims.HOLDS: "✓", claims.IN_PART: "◐", claims.FAILS: "✗", claims.SUPERSEDED: "↻", claims.NOT_TESTABLE: "?"}
-INLINE = {"a", "code", "span"}
+SIGNS = {
+    HOLDS: "✓",
+    IN_PART: "◐",
+    FAILS: "✗",
+    SUPERSEDED: "↻",
+    UNDECIDED_ROW: "?",
+    NOT_TESTABLE: "–",
+}
+INLINE = {"a", "code", "em", "span"}
+VOID = {"img"}
 
 
-def slug(verdict):
+def slug(verdict: str) -> str:
+    """A verdict as a CSS class and as a value in an address."""
     return verdict.replace(" ", "-")
 
 
-class html_tag(nodes.General, nodes.Element):
-    """A plain HTML element around its children: ``html_tag(tag="details", classes=[...])``."""
+class html_tag(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
+    """A plain HTML element around its children; made by :func:`iclutils.book.site.nodes.tag`."""
 
 
-def visit_tag(self, node):
-    self.body.append(self.starttag(node, node["tag"], "", **node.get("attributes", {})))
+class from_run(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
+    """A place that is filled when the page is written: ``from_run(what="value", claim=…)``.
+
+    ``what`` names the function in ``iclutils.book.site.fill.FILLS`` that fills it.
+    """
 
 
-def depart_tag(self, node):
-    self.body.append(f"</{node['tag']}>" + ("" if node["tag"] in INLINE else "\n"))
+def visit_tag(self: HTML5Translator, node: nodes.Element) -> None:
+    """Write the start of an element."""
+    name = node["tag"]
+    self.body.append(self.starttag(node, name, "", empty=name in VOID, **node["attributes"]))
 
 
-def skip_tag(self, node):
-    pass
+def depart_tag(self: HTML5Translator, node: nodes.Element) -> None:
+    """Write the end of an element, and a new line after a block."""
+    name = node["tag"]
+    if name not in VOID:
+        self.body.append(f"</{name}>")
+    if name not in INLINE:
+        self.body.append("\n")
 
 
-class from_run(nodes.General, nodes.Element):
-    """A place that is filled with what a chapter's run found: ``from_run(what="value", chapter=…, claim=…)``."""
+def skip_tag(self: nodes.NodeVisitor, node: nodes.Element) -> None:
+    """Write nothing of the node itself; its children follow."""
 
 
-def tag(name, *children, classes=(), ids=(), **attributes):
-    node = html_tag("", tag=name, classes=list(classes), ids=list(ids), attributes=attributes)
-    node.extend(nodes.Text(child) if isinstance(child, str) else child for child in children)
+def tag(
+    name: str,
+    *children: nodes.Node | str,
+    classes: Iterable[str] = (),
+    ids: Iterable[str] = (),
+    **attributes: str,
+) -> html_tag:
+    """An HTML element; in the attributes' names ``_`` stands for ``-`` (``aria_label``)."""
+    written = {key.replace("_", "-"): value for key, value in attributes.items()}
+    node = html_tag("", tag=name, classes=list(classes), ids=list(ids), attributes=written)
+    node.extend(as_nodes(children))
     return node
 
 
-def badge(verdict, text=None):
-    return tag("span", tag("span", SIGNS[verdict], **{"aria-hidden": "true"}), f" {text or verdict}",
-               classes=["verdict", f"verdict-{slug(verdict)}"])
+def as_nodes(parts: Iterable[nodes.Node | str]) -> list[nodes.Node]:
+    """The parts with every text made a node."""
+    return [nodes.Text(part) if isinstance(part, str) else part for part in parts]
+
+
+def badge(verdict: str, text: str | None = None) -> html_tag:
+    """A verdict with its sign; ``text`` replaces the verdict's own words."""
+    sign = tag("span", SIGNS[verdict], aria_hidden="true")
+    classes = ["verdict", f"verdict-{slug(verdict)}"]
+    return tag("span", sign, f" {text or verdict}", classes=classes)
+
+
+def unseen(words: str) -> html_tag:
+    """Words for a screen reader only."""
+    return tag("span", words, classes=["sr-words"])
+
+
+def spaced(parts: Iterable[nodes.Node]) -> list[nodes.Node | str]:
+    """The parts with a space after each."""
+    out: list[nodes.Node | str] = []
+    for part in parts:
+        out.append(part)
+        out.append(" ")
+    return out

@@ -1,67 +1,107 @@
-"""What the executed chapters found, and the ledger's rows that they answer."""
+"""What the executed chapters found, and how it is worded."""
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
-import bookcache
-import bookorigin
+from iclutils.book.ledger import Record, format_value
+from iclutils.book.runs import cache, origin
+from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.origin import Run
+from iclutils.ground.statistics import Comparison
 
-from iclutils import claims
 
-ROOT = bookcache.ROOT
+class Entry(NamedTuple):
+    """A row of ``claims.yml`` with the chapter that it belongs to."""
+
+    chapter: str
+    row: Mapping[str, Any]
 
 
-class Found:
-    """The records of all executed chapters, read once a build."""
+class Scored(NamedTuple):
+    """A row of the ledger that was run, and what was found."""
 
-    def __init__(self, app):
-        self.chapters, self.seconds, self.runs = {}, {}, {}
-        settings = {name: block["settings"] for name, block in claims.load(ROOT / "book" / "claims.yml")["chapters"].items()}
-        folder = Path(app.config.nb_execution_cache_path)
-        for name in bookcache.toc_chapters(ROOT):
-            run = bookcache.cached_run(bookcache.chapter_path(name, ROOT), folder)
-            records = bookcache.records(run.notebook) if run else {}
-            self.chapters[name] = records
-            self.seconds[name] = run.seconds if run else None
-            self.runs[name] = bookorigin.Run()
-            if run:
-                own = all(record["default_settings"] for record in records.values())
-                state = bookorigin.state(run.origin, bookorigin.reference(name, ROOT), own)
-                used = next((record["settings"] for record in records.values()), settings.get(name, {}))
-                self.runs[name] = bookorigin.Run(state, run.seconds, used.get("seed"), run.origin)
-        seeds = ROOT / bookcache.SEEDS_FILE
-        self.seeds = json.loads(seeds.read_text(encoding="utf8")) if seeds.exists() else {}
+    chapter: str
+    row: Mapping[str, Any]
+    record: Record
 
-    def digest(self):
-        state = json.dumps([self.chapters, self.runs, self.seeds], sort_keys=True)
+
+@dataclass(frozen=True)
+class Results:
+    """The records and runs of all executed chapters, and the verdicts of other master seeds."""
+
+    records: Mapping[str, Mapping[str, Record]]  # by chapter, then by the row's id
+    runs: Mapping[str, Run]  # by chapter
+    seeds: Mapping[str, Mapping[str, str]]  # by the row's id, then by seed
+
+    def record(self, chapter: str, claim: str) -> Record | None:
+        """What was found about a row, or None where its chapter was not run."""
+        return self.records[chapter].get(claim) if chapter in self.records else None
+
+    def run(self, chapter: str) -> Run:
+        """The run of a chapter; an empty one where there is none."""
+        return self.runs.get(chapter, Run())
+
+    def digest(self) -> str:
+        """Changes with anything that a page may show of the runs."""
+        records = {
+            chapter: {claim: asdict(record) for claim, record in found.items()}
+            for chapter, found in self.records.items()
+        }
+        state = json.dumps([records, self.runs, self.seeds], sort_keys=True)
         return hashlib.sha256(state.encode()).hexdigest()
 
-    def record(self, chapter, claim):
-        return self.chapters.get(chapter, {}).get(claim)
+
+def read_results(chapters: Iterable[str], ledger: Mapping[str, Any], folder: Path) -> Results:
+    """Read the runs of the chapters from the notebook cache in ``folder``."""
+    records: dict[str, dict[str, Record]] = {}
+    runs: dict[str, Run] = {}
+    for name in chapters:
+        records[name] = {}
+        runs[name] = Run()
+        cached = cache.cached_run(cache.chapter_path(name, ROOT), folder)
+        if cached is not None:
+            records[name] = cache.records(cached.notebook)
+            settings = ledger["chapters"].get(name, {}).get("settings", {})
+            runs[name] = stamped_run(name, cached, records[name], settings)
+    seeds_file = ROOT / cache.SEEDS_FILE
+    seeds = json.loads(seeds_file.read_text(encoding="utf8")) if seeds_file.exists() else {}
+    return Results(records, runs, seeds)
 
 
-def found(app):
-    if not hasattr(app, "iclbook_found"):
-        app.iclbook_found = Found(app)
-    return app.iclbook_found
+def stamped_run(
+    name: str,
+    cached: cache.CachedRun,
+    records: Mapping[str, Record],
+    settings: Mapping[str, Any],
+) -> Run:
+    """What the stamp says of a chapter's run; ``settings`` are those of a run without records."""
+    default_settings = all(record.default_settings for record in records.values())
+    state = origin.state(cached.origin, origin.reference(name, ROOT), default_settings)
+    first = next(iter(records.values()), None)
+    used = first.settings if first else settings
+    return Run(state, cached.seconds, used.get("seed"), cached.origin)
 
 
-def rows_in_book():
-    """(chapter, row) for every row of the ledger whose chapter is in the book."""
-    blocks = claims.load(ROOT / "book" / "claims.yml")["chapters"]
-    return [(name, row) for name in bookcache.toc_chapters(ROOT) for row in blocks.get(name, {}).get("claims", [])]
-
-
-def heading(chapter):
+def heading(chapter: str) -> str:
     """A chapter's title, from its file (a page may need it before that file is read)."""
-    lines = bookcache.chapter_path(chapter, ROOT).read_text(encoding="utf8").splitlines()
-    return next((line.removeprefix("# ").strip() for line in lines if line.startswith("# ")), chapter)
+    text = cache.chapter_path(chapter, ROOT).read_text(encoding="utf8")
+    for line in text.splitlines():
+        if line.startswith("# "):
+            return line.removeprefix("# ").strip()
+    return chapter
 
 
-def value_text(record):
-    return "no value" if record["value"] is None else claims.format_value(record["value"], record["half_width"] or 0.0)
+def value_text(record: Record) -> str:
+    """The value of a row, as ``0.331 ± 0.012``."""
+    if record.value is None:
+        return "no value"
+    return format_value(record.value, record.half_width or 0.0)
 
 
-def comparison_text(part):
-    return f"{claims.format_value(part['value'], part['half_width'])} {part['against']}"
+def comparison_text(part: Comparison) -> str:
+    """One comparison of a row: its value and what it was held against."""
+    return f"{format_value(part.value, part.half_width)} {part.against}"

@@ -1,168 +1,239 @@
-"""The scorecard of the front page, and single results of the run inside a sentence.
+"""The scorecard of the front page.
 
-``{scorecard}`` counts the rows by source and verdict and lists every row under its verdict. Without JavaScript that is
-a table of links into folded lists; ``_static/scorecard.js`` makes filters of it. ``{claim-value}`` and
-``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the run found, linked to the evidence;
-``id|part|factor`` (or ``id||factor``) shows the factor that a measured logarithm stands for, as a number above 1.
+``{scorecard}`` counts the rows by verdict, what the sources print apart from what we add, and
+lists every row under its verdict. Without JavaScript that is tables of links into folded lists;
+``_static/scorecard.js`` makes filters of it.
 """
 
-import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-import bookcache
-from bookledger import LedgerDirective
-from booknodes import SIGNS, badge, from_run, slug, tag
-from bookresults import ROOT, heading, rows_in_book, value_text
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxRole
+from docutils.nodes import Element, Node
 
-from iclutils import claims
+from iclutils.book.ledger import VERDICTS
+from iclutils.book.ledger.finding import what_came_out
+from iclutils.book.site.build import Build
+from iclutils.book.site.ledger import LedgerDirective
+from iclutils.book.site.nodes import SIGNS, badge, from_run, html_tag, slug, spaced, tag, unseen
+from iclutils.book.site.page import Page
+from iclutils.book.site.results import Scored, value_text
+from iclutils.book.site.words import damage, is_ours, short_name, source_text
 
-logger = logging.getLogger(__name__)
-SHORT = {"collins2024": "Collins et al., paper", "collins2024-slides": "Collins et al., talk",
-         "collins2024-web": "A web summary of Collins et al.",
-         "lu2024-slides": "Lu et al., talk", "huang2024-slides": "Huang et al., talk", "ours": "This book"}
+
+class Option(NamedTuple):
+    """One button of a filter: the value that it chooses, and what stands on it."""
+
+    value: str
+    words: Sequence[Node | str]
+
+
+class Half(NamedTuple):
+    """One of the two scorecards: whose statements, in a heading, in a total, and on a button."""
+
+    key: str
+    heading: str
+    total: str
+    button: str
+
+
+THEIRS = Half("theirs", "What the sources print", "All that the sources print", "the sources")
+OURS = Half("ours", "What this book adds", "All that this book adds", "this book")
+HALVES = (THEIRS, OURS)
+
+
+def half_of(row: Mapping[str, Any]) -> Half:
+    """The scorecard that a row belongs to."""
+    return OURS if is_ours(row) else THEIRS
 
 
 class Scorecard(LedgerDirective):
-    """Counts by source, chapter and verdict, then every row under its verdict. Rows are sorted when the page is written."""
+    """Counts by source, chapter and verdict, then every row under its verdict.
 
-    def run(self):
-        self.prepare()
-        pool = [tag("p", *self.markdown(row["statement"]), source=self.source(row)) for _, row in rows_in_book()]
-        return [from_run("", *pool, what="scorecard")]
+    The statements are parsed when the page is read; rows are sorted when it is written.
+    """
 
-
-class ClaimRole(SphinxRole):
-    """One result in a sentence: the value or the verdict of a row, or of one part of it."""
-
-    def __init__(self, what):
-        super().__init__()
-        self.what = what
-
-    def run(self):
-        claim, part, form = (*(piece.strip() for piece in self.text.split("|")), "", "")[:3]
-        chapter = next((chapter for chapter, row in rows_in_book() if row["id"] == claim), None)
-        if chapter is None or form not in ("", "factor"):
-            logger.warning("claim-%s: no such row or form: %s", self.what, self.text, location=self.get_location())
-            return [], []
-        pages = self.env.iclbook_pages = getattr(self.env, "iclbook_pages", set())
-        pages.add(self.env.docname)
-        self.env.note_dependency(str(ROOT / "book" / "claims.yml"))
-        return [from_run("", what=f"inline_{self.what}", chapter=chapter, claim=claim, part=part, form=form)], []
+    def run(self) -> list[Node]:
+        """A place that holds the statements of all rows."""
+        build = self.prepare()
+        statements = []
+        for _, row in build.entries.values():
+            source = source_text(build.ledger["documents"], row)
+            statement = self.markdown(row["statement"])
+            statements.append(tag("p", *statement, source=source, claim=row["id"]))
+        return [from_run("", *statements, what="scorecard")]
 
 
-def number(chapter):
+def number(chapter: str) -> str:
     """A chapter's number as its file is numbered: 01_… is 1, 05b_… is 5b."""
     return chapter.partition("_")[0].lstrip("0")
 
 
-def short_source(document, documents):
-    return SHORT.get(document) or documents[document]["title"]
+def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
+    """The counts, the filters and the rows."""
+    build = page.build
+    sources = used_sources(build)
+    titles = {
+        chapter: f"{number(chapter)}. {heading}" for chapter, heading in build.headings.items()
+    }
+    by_source = [matrix(half, "source", sources, build.scored) for half in HALVES]
+    by_chapter = [matrix(half, "chapter", titles, build.scored) for half in HALVES]
+    summary = tag("summary", "The same by chapter")
+    statements = {child["attributes"]["claim"]: child for child in node.children}
+    groups = [
+        group
+        for verdict in VERDICTS
+        if (group := verdict_group(page, verdict, statements)) is not None
+    ]
+    return [
+        *by_source,
+        tag("details", summary, *by_chapter, classes=["score-chapters"]),
+        filters(build, sources),
+        tag("div", *groups, classes=["score-list"]),
+    ]
 
 
-class ScorecardFilling:
-    """The part of ``bookfill.Filler`` that sorts the rows under their verdicts and fills the sentences."""
-
-    def inline_value(self, node):
-        record = self.record(node)
-        if not record:
-            return [tag("span", "not run")]
-        shown = record
-        if node["part"]:
-            shown = record["parts"].get(node["part"])
-            if shown is None:
-                logger.warning("claim-value: row '%s' has no part '%s'; it has %s", node["claim"], node["part"],
-                               list(record["parts"]), location=self.docname)
-                return []
-        value, half = shown["value"], shown["half_width"] or 0.0
-        digits = 5
-        if node["form"] == "factor":
-            value, half, digits = math.exp(abs(value)), half * math.exp(abs(value)), 2
-        text = (f"{value:.{digits}g}" if half < 1e-5 * abs(value) else claims.format_value(value, half)).replace("-", "−")
-        own = "" if record["default_settings"] else " (at your settings)"
-        return [tag("a", text + own, href=self.href(node["chapter"], node["claim"]), classes=["claim-value"])]
-
-    def inline_verdict(self, node):
-        record = self.record(node)
-        shown = badge(record["verdict"]) if record else tag("span", "not run", classes=["verdict"])
-        return [shown, " ", tag("a", tag("code", node["claim"]), href=self.href(node["chapter"], node["claim"]))]
-
-    def scored(self):
-        """(chapter, row, verdict, record) of every row that was run."""
-        for chapter, row in rows_in_book():
-            record = self.found.record(chapter, row["id"])
-            if record:
-                yield chapter, row, record["verdict"], record
-
-    def matrix(self, kind, corner, keys, names, key_of):
-        """Counts, one line a key; each is a link to the rows that it counts."""
-        counts = {key: dict.fromkeys(claims.VERDICTS, 0) for key in keys}
-        for chapter, row, verdict, _ in self.scored():
-            counts[key_of(chapter, row)][verdict] += 1
-        head = tag("tr", tag("th", corner, scope="col"), *(tag("th", badge(verdict), scope="col") for verdict in claims.VERDICTS))
-
-        def cell(n, verdict, key, name):
-            if not n:
-                return tag("td", "0", classes=["none"])
-            words = unseen(f" {verdict}, {name}")
-            data = {"data-verdict": slug(verdict), f"data-{kind}": key}
-            return tag("td", tag("a", str(n), words, href=f"#score-{slug(verdict)}", **data))
-
-        def line(name, key, numbers, classes=()):
-            return tag("tr", tag("th", name, scope="row"), *(cell(n, v, key, name) for v, n in numbers.items()), classes=classes)
-        lines = [line(names[key], key, counts[key]) for key in keys]
-        totals = {verdict: sum(line[verdict] for line in counts.values()) for verdict in claims.VERDICTS}
-        lines.append(line("All", "", totals, ["total"]))
-        caption = tag("caption", f"Claims by {kind} and verdict; a number leads to its claims", classes=["sr-words"])
-        table = tag("table", caption, tag("thead", head), tag("tbody", *lines), classes=["scorecard"])
-        return tag("div", table, classes=["scorecard-frame"], tabindex="0", role="group",
-                   **{"aria-label": f"Table: claims by {kind} and verdict"})
-
-    def scorecard(self, node):
-        pages = dict(zip((row["id"] for _, row in rows_in_book()), node.children, strict=True))
-        documents = claims.load(ROOT / "book" / "claims.yml")["documents"]
-        chapters, scored = bookcache.toc_chapters(ROOT), list(self.scored())
-        used = [key for key in SHORT if key in documents] + [key for key in documents if key not in SHORT]
-        used = [key for key in used if any(row["source"]["document"] == key for _, row, *_ in scored)]
-        sources = {key: short_source(key, documents) for key in used}
-        titles = {chapter: f"{number(chapter)}. {heading(chapter)}" for chapter in chapters}
-        by_chapter = self.matrix("chapter", "Chapter", chapters, titles, lambda chapter, _: chapter)
-        out = [self.matrix("source", "Source", used, sources, lambda _, row: row["source"]["document"]),
-               tag("details", tag("summary", "The same by chapter"), by_chapter, classes=["score-chapters"]),
-               self.filters(sources, chapters)]
-        groups = []
-        for verdict in claims.VERDICTS:
-            items = [self.item(chapter, row, record, pages[row["id"]])
-                     for chapter, row, found, record in scored if found == verdict]
-            if items:
-                what = "claim" if len(items) == 1 else "claims"
-                summary = tag("summary", badge(verdict), " ", tag("span", f"{len(items)} {what}", classes=["score-number"]))
-                groups.append(tag("details", summary, tag("ul", *items, ids=[f"score-{slug(verdict)}"]), classes=["score-group"],
-                                  **{"data-verdict": slug(verdict)}))
-        return [*out, tag("div", *groups, classes=["score-list"])]
-
-    def item(self, chapter, row, record, page):
-        where = tag("a", tag("code", row["id"]), href=self.href(chapter, row["id"]))
-        source = f"{page['attributes']['source']} · chapter {number(chapter)} · "
-        facts = tag("span", source, where, f" · {value_text(record)}", classes=["claim-link"])
-        return tag("li", *page.children, " ", facts, **{"data-source": row["source"]["document"], "data-chapter": chapter})
-
-    def filters(self, sources, chapters):
-        """Buttons for the script; hidden where there is none."""
-        def group(kind, label, options):
-            buttons = [tag("button", *words, " ", tag("span", classes=["score-count"]), type="button",
-                           **{"aria-pressed": "false", "data-kind": kind, "data-value": value}) for value, words in options]
-            return tag("div", tag("span", label, classes=["score-label"], **{"aria-hidden": "true"}), *buttons,
-                       role="group", classes=["score-filter"], **{"aria-label": label})
-        verdicts = [(slug(v), [tag("span", SIGNS[v], **{"aria-hidden": "true"}), f" {v}"]) for v in claims.VERDICTS]
-        places = [(c, [unseen("chapter "), number(c), unseen(f", {heading(c)},")]) for c in chapters]
-        rows = [group("verdict", "Verdict", verdicts), group("chapter", "Chapter", places),
-                group("source", "Source", [(key, [name]) for key, name in sources.items()])]
-        clear = tag("button", "Show all", type="button", classes=["score-clear"])
-        said = tag("div", clear, tag("p", role="status", classes=["score-status"]), classes=["score-said"])
-        return tag("div", *rows, said, classes=["score-filters"], hidden="hidden")
+def used_sources(build: Build) -> dict[str, str]:
+    """The short names of the documents that some scored row comes from."""
+    used = {scored.row["source"]["document"] for scored in build.scored}
+    return {
+        key: short_name(document)
+        for key, document in build.ledger["documents"].items()
+        if key in used
+    }
 
 
-def unseen(words):
-    """Words for a screen reader only."""
-    return tag("span", words, classes=["sr-words"])
+# -------------------------------------------------------------- the counts
+
+
+def matrix(half: Half, kind: str, names: Mapping[str, str], rows: Sequence[Scored]) -> html_tag:
+    """Counts of one half by verdict, one line a key; each number is a link to what it counts.
+
+    ``kind`` is what the lines are (``source`` or ``chapter``), ``names`` says each key in words;
+    keys that no row of this half has are left out.
+    """
+    counts = {key: dict.fromkeys(VERDICTS, 0) for key in names}
+    totals = dict.fromkeys(VERDICTS, 0)
+    for scored in rows:
+        if half_of(scored.row) is half:
+            key = scored.chapter if kind == "chapter" else scored.row["source"]["document"]
+            counts[key][scored.record.verdict] += 1
+            totals[scored.record.verdict] += 1
+    heads = [tag("th", badge(verdict), scope="col") for verdict in VERDICTS]
+    head = tag("tr", tag("th", kind.capitalize(), scope="col"), *heads)
+    lines = [
+        matrix_line(half, kind, key, names[key], found)
+        for key, found in counts.items()
+        if any(found.values())
+    ]
+    if len(lines) > 1:
+        total = matrix_line(half, kind, "", half.total, totals)
+        total["classes"].append("total")
+        lines.append(total)
+    hint = unseen(f": claims by {kind} and verdict; a number leads to its claims")
+    table = tag(
+        "table",
+        tag("caption", half.heading, hint, classes=["score-heading"]),
+        tag("thead", head),
+        tag("tbody", *lines),
+        classes=["scorecard"],
+    )
+    label = f"Table: {half.heading}, by {kind} and verdict"
+    classes = ["scorecard-frame"]
+    return tag("div", table, classes=classes, tabindex="0", role="group", aria_label=label)
+
+
+def matrix_line(half: Half, kind: str, key: str, name: str, counts: Mapping[str, int]) -> html_tag:
+    """One line of the counts."""
+    cells = []
+    for verdict, count in counts.items():
+        if count == 0:
+            cells.append(tag("td", "0", classes=["none"]))
+            continue
+        hint = unseen(f" {verdict}, {name}")
+        data = {"data_verdict": slug(verdict), "data_origin": half.key, f"data_{kind}": key}
+        link = tag("a", str(count), hint, href=f"#score-{slug(verdict)}", **data)
+        cells.append(tag("td", link))
+    return tag("tr", tag("th", name, scope="row"), *cells)
+
+
+# -------------------------------------------------------------- the rows
+
+
+def verdict_group(page: Page, verdict: str, statements: Mapping[str, html_tag]) -> html_tag | None:
+    """The rows with one verdict, folded; None where there are none."""
+    found = [scored for scored in page.build.scored if scored.record.verdict == verdict]
+    if not found:
+        return None
+    what = "claim" if len(found) == 1 else "claims"
+    count = tag("span", f"{len(found)} {what}", classes=["score-number"])
+    summary = tag("summary", badge(verdict), " ", count)
+    items = [score_item(page, scored, statements[scored.row["id"]]) for scored in found]
+    rows = tag("ul", *items, ids=[f"score-{slug(verdict)}"])
+    return tag("details", summary, rows, classes=["score-group"], data_verdict=slug(verdict))
+
+
+def score_item(page: Page, scored: Scored, statement: html_tag) -> html_tag:
+    """One row: its statement, what was found, then source, chapter, evidence and value."""
+    chapter, row, record = scored
+    where = tag("a", tag("code", row["id"]), href=page.to_chapter(chapter, row["id"]))
+    source = f"{statement['attributes']['source']} · chapter {number(chapter)} · "
+    found = what_came_out(record.parts, record.why) if record.parts else record.finding
+    facts = tag(
+        "span",
+        *spaced(damage(row)),
+        source,
+        where,
+        f" · {value_text(record)}",
+        classes=["claim-link"],
+    )
+    data = {
+        "data_source": row["source"]["document"],
+        "data_chapter": chapter,
+        "data_origin": half_of(row).key,
+    }
+    finding = tag("span", found, classes=["score-finding"])
+    return tag("li", *statement.children, " ", finding, " ", facts, **data)
+
+
+# -------------------------------------------------------------- the filters
+
+
+def filters(build: Build, sources: Mapping[str, str]) -> html_tag:
+    """Buttons for the script; hidden where there is none."""
+    verdicts = [
+        Option(slug(verdict), [tag("span", SIGNS[verdict], aria_hidden="true"), f" {verdict}"])
+        for verdict in VERDICTS
+    ]
+    chapters = [
+        Option(chapter, [unseen("chapter "), number(chapter), unseen(f", {heading},")])
+        for chapter, heading in build.headings.items()
+    ]
+    documents = [Option(key, [name]) for key, name in sources.items() if key != OURS.key]
+    halves = [Option(half.key, [half.button]) for half in HALVES]
+    clear = tag("button", "Show all", type="button", classes=["score-clear"])
+    status = tag("p", role="status", classes=["score-status"])
+    return tag(
+        "div",
+        filter_group("verdict", verdicts),
+        filter_group("origin", halves),
+        filter_group("chapter", chapters),
+        filter_group("source", documents),
+        tag("div", clear, status, classes=["score-said"]),
+        classes=["score-filters"],
+        hidden="hidden",
+    )
+
+
+def filter_group(kind: str, options: Sequence[Option]) -> html_tag:
+    """The buttons that choose by verdict, whose statement it is, chapter or source."""
+    name = "Said by" if kind == "origin" else kind.capitalize()
+    label = tag("span", name, classes=["score-label"], aria_hidden="true")
+    buttons = []
+    for value, words in options:
+        count = tag("span", classes=["score-count"])
+        data = {"data_kind": kind, "data_value": value}
+        buttons.append(
+            tag("button", *words, " ", count, type="button", aria_pressed="false", **data)
+        )
+    classes = ["score-filter"]
+    return tag("div", label, *buttons, role="group", classes=classes, aria_label=name)

@@ -1,235 +1,213 @@
-r"""The random-matrix theory of linear attention on linear regression: Lu et al. (arXiv 2405.11751), for every ridge.
+r"""The random-matrix theory of linear attention on linear regression, for every ridge.
 
-Joint limit d, ℓ, k, n → ∞ with α = ℓ/d, κ = k/d, τ = n/d² fixed; ρ is the label noise, λ the ridge and
-q = (1+ρ)/α. Chapter 5 uses it. Relative to the paper: its starred symbols lose their star, and M is written
-for its 𝓜. Beside the limit stands a deterministic equivalent at finite d, conditional on the drawn tasks.
+After Lu et al. (arXiv 2405.11751), for chapter 5. Joint limit :math:`d, \ell, k, n \to \infty` with
+:math:`\alpha = \ell/d`, :math:`\kappa = k/d`, :math:`\tau = n/d^2` fixed; ρ is the label noise,
+λ the ridge and :math:`q = (1+\rho)/\alpha`. Relative to the paper: its starred symbols lose their
+star, and M is written for its :math:`\mathcal M`. All functions broadcast over arrays.
 """
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
-import torch
-from scipy.optimize import brentq
-from scipy.sparse.linalg import LinearOperator, gmres
+import numpy as np
+from numpy.typing import ArrayLike
 
-from iclutils import validation
-from iclutils.features import Moments, Prompts
-
-TINY = 1e-300
+from iclutils.ground import validation
+from iclutils.regression.phase import Numbers, Phase, checked, positive_or_infinite
+from iclutils.regression.theory.roots import Array, newton
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Test errors on fresh tasks (``icl``) and on the pretraining tasks (``idg``), and the effective ridge ``nu``."""
+    """Test errors on fresh tasks (``icl``) and on the pretraining tasks (``idg``).
 
-    icl: float
-    idg: float
-    nu: float
+    ``nu`` is the effective ridge. Each is a number, or an array where an argument was one.
+    """
+
+    icl: Numbers
+    idg: Numbers
+    nu: Numbers
 
     @property
-    def gap(self) -> float:
-        """The memorization gap g = e_ICL − e_IDG."""
+    def gap(self) -> Numbers:
+        r"""The memorization gap :math:`g = e_{ICL} - e_{IDG}`."""
         return self.icl - self.idg
 
 
-def _kappa(kappa: float) -> float:
-    return kappa if kappa == math.inf else validation.positive("kappa", kappa)
+class Peak(NamedTuple):
+    """The coefficients of the ridgeless divergence on fresh tasks and on the pretraining tasks."""
+
+    icl: Numbers
+    idg: Numbers
 
 
-def marchenko_pastur(x: float, kappa: float) -> float:
-    r"""The function M_κ(x) = lim (1/d) tr(R_k + x)⁻¹ of a k-task covariance R_k = (1/k) Σ w_j w_jᵀ, k = κd.
+class _Resolvent(NamedTuple):
+    """The function M and its derivative M′."""
 
-    .. math:: M_\kappa(x) = \frac{2}{(x+1-1/\kappa) + \sqrt{(x+1-1/\kappa)^2 + 4x/\kappa}}
-
-    Slides, Result 1 (the talk's 𝓜_κ, there "defined in (B.3)"). ``x > 0``, ``kappa > 0`` or ``math.inf``.
-    Where the two terms below nearly cancel (κ < 1, small x) the conjugate form is used. Raises ``ValueError``.
-    """
-    validation.positive("x", x)
-    gamma = 1 / _kappa(kappa)
-    b = x + 1 - gamma
-    s = math.sqrt(b * b + 4 * x * gamma)
-    return 2 / (b + s) if b >= 0 else (s - b) / (2 * gamma * x)
+    value: Array
+    slope: Array
 
 
-def marchenko_pastur_slope(x: float, kappa: float) -> float:
-    r"""The derivative M′_κ(x) = −M(1 + M/κ)/√((x+1−1/κ)² + 4x/κ), from the quadratic that M solves; no cancellation."""
-    m = marchenko_pastur(x, kappa)
+def _plain(value: ArrayLike) -> Numbers:
+    """A float for a scalar, the array for an array."""
+    return float(value) if np.ndim(value) == 0 else np.asarray(value)  # type: ignore[arg-type]
+
+
+def _positive_root(a: Numbers, b: Numbers, c: Numbers) -> Array:
+    """The positive root of ax² + bx = c for a, c ≥ 0, in the form without cancellation."""
+    s = np.sqrt(b * b + 4 * a * c)
+    with np.errstate(divide="ignore", invalid="ignore"):  # np.where computes both forms
+        return np.where(np.asarray(b) >= 0, 2 * c / (b + s), (s - b) / (2 * np.asarray(a)))
+
+
+def _resolvent(x: Numbers, kappa: Numbers) -> _Resolvent:
     gamma = 1 / kappa
-    return -m * (1 + gamma * m) / math.sqrt((x + 1 - gamma) ** 2 + 4 * x * gamma)
+    b = x + 1 - gamma
+    value = _positive_root(gamma * x, b, 1.0)
+    slope = -value * (1 + gamma * value) / np.sqrt(b**2 + 4 * x * gamma)
+    return _Resolvent(value, slope)
 
 
-def _settings(alpha: float, kappa: float, tau: float, rho: float, lam: float = 0.0) -> float:
-    validation.positive("alpha", alpha), _kappa(kappa), validation.positive("tau", tau)
-    validation.nonnegative("rho", rho), validation.nonnegative("lam", lam)
-    return (1 + rho) / alpha
+def marchenko_pastur(x: ArrayLike, kappa: ArrayLike) -> Numbers:
+    r"""The function :math:`M_\kappa(x) = \lim\frac1d\mathrm{tr}(R_k + x)^{-1}`.
 
-
-def ridgeless_icl(alpha: float, kappa: float, tau: float, rho: float) -> float:
-    r"""Result 1 as the slides print it: e_ICL for λ → 0⁺, in two branches, with q = (1+ρ)/α.
+    :math:`R_k = \frac1k\sum_j w_jw_j^\top` is the covariance of :math:`k = \kappa d` tasks, and
 
     .. math::
-        \tau<1:&\ \tfrac{\tau(1+q)}{1-\tau}\left[1-\tau(1-\mu)^2+\mu(\rho/q-1)\right]-2\tau(1-\mu)+1+\rho,
-        \quad \mu = q\,M_{\kappa/\tau}(q) \\
-        \tau>1:&\ (1+q)\left(1-2qm-q^2m'+\tfrac{(\rho+q-q^2m)m}{\tau-1}\right)-2(1-qm)+1+\rho, \quad m = M_\kappa(q)
+        M_\kappa(x) = \frac{2}{(x+1-1/\kappa) + \sqrt{(x+1-1/\kappa)^2 + 4x/\kappa}}
 
-    Infinite at τ = 1. Raises ``ValueError`` for a parameter out of range.
+    Slides, Result 1 (the talk's :math:`\mathcal M_\kappa`, there "defined in (B.3)"). Where the two
+    terms below nearly cancel (κ < 1, small x) the conjugate form is used. Raises ``ValueError``
+    unless ``x`` is positive and finite and ``kappa`` positive, perhaps ``math.inf``.
     """
-    q = _settings(alpha, kappa, tau, rho)
-    if tau == 1:
-        return math.inf
-    if tau < 1:
-        mu = q * marchenko_pastur(q, kappa / tau)
+    x = checked("x", x, validation.positive)
+    return _plain(_resolvent(x, checked("kappa", kappa, positive_or_infinite)).value)
+
+
+def marchenko_pastur_slope(x: ArrayLike, kappa: ArrayLike) -> Numbers:
+    r"""The derivative of :func:`iclutils.regression.theory.asymptotics.marchenko_pastur` by x.
+
+    .. math:: M'_\kappa(x) = -\frac{M(1+M/\kappa)}{\sqrt{(x+1-1/\kappa)^2+4x/\kappa}}
+
+    It follows from the quadratic that M solves, and nothing cancels in it. Raises the same errors.
+    """
+    x = checked("x", x, validation.positive)
+    return _plain(_resolvent(x, checked("kappa", kappa, positive_or_infinite)).slope)
+
+
+def ridgeless_icl(phase: Phase) -> Numbers:
+    r"""Result 1 as the slides print it: :math:`e_{ICL}` for :math:`\lambda\to0^+`, in two branches.
+
+    .. math::
+        \tau<1:&\ \tfrac{\tau(1+q)}{1-\tau}\left[1-\tau(1-\mu)^2+\mu(\rho/q-1)\right]
+        -2\tau(1-\mu)+1+\rho, \quad \mu = q\,M_{\kappa/\tau}(q) \\
+        \tau>1:&\ (1+q)\left(1-2qm-q^2m'+\tfrac{(\rho+q-q^2m)m}{\tau-1}\right)
+        -2(1-qm)+1+\rho, \quad m = M_\kappa(q)
+
+    Infinite at τ = 1.
+    """
+    q, tau, rho = phase.q, phase.tau, phase.rho
+    m, slope = _resolvent(q, phase.kappa)
+    mu = q * _resolvent(q, phase.kappa / tau).value
+    with np.errstate(divide="ignore", invalid="ignore"):  # at τ = 1
         bracket = 1 - tau * (1 - mu) ** 2 + mu * (rho / q - 1)
-        return tau * (1 + q) / (1 - tau) * bracket - 2 * tau * (1 - mu) + 1 + rho
-    m, slope = marchenko_pastur(q, kappa), marchenko_pastur_slope(q, kappa)
-    variance = (rho + q - q * q * m) * m / (tau - 1)
-    return (1 + q) * (1 - 2 * q * m - q * q * slope + variance) - 2 * (1 - q * m) + 1 + rho
+        below = np.divide(tau * (1 + q), 1 - tau) * bracket - 2 * tau * (1 - mu) + 1 + rho
+        variance = np.divide((rho + q - q * q * m) * m, tau - 1)
+        noisy = 1 - 2 * q * m - q * q * slope + variance
+        above = (1 + q) * noisy - 2 * (1 - q * m) + 1 + rho
+    return _plain(np.where(tau == 1, math.inf, np.where(tau < 1, below, above)))
 
 
-def effective_ridge(alpha: float, kappa: float, tau: float, rho: float, lam: float) -> float:
-    r"""The root ν ≥ λ of 1 − τ + τλ/ν = νM_κ(q+ν); unique, because the two sides fall and rise in ν.
+def effective_ridge(phase: Phase, lam: ArrayLike) -> Numbers:
+    r"""The effective ridge ν that random data make of the ridge ``lam``.
 
-    Bracketed by λ ≤ ν ≤ λ + (1+q)/τ. For λ = 0 it is the limit λ → 0⁺: 0 for τ ≥ 1, positive below.
+    It is the root :math:`\nu \ge \lambda` of
+
+    .. math:: 1 - \tau + \tau\lambda/\nu = \nu M_\kappa(q+\nu).
+
+    It is unique, because the left side falls in ν and the right side rises; and because the right
+    side is concave, Newton's method rises to it from the left, from the root of the same equation
+    with :math:`M_\kappa(q)` for :math:`M_\kappa(q+\nu)`. It stops at a relative step of 1e-10,
+    which leaves rounding errors alone. For λ = 0 the result is the limit :math:`\lambda\to0^+`:
+    0 for :math:`\tau\ge1`, positive below. Raises ``ValueError`` for a ``lam`` that is not finite
+    and ≥ 0, ``RuntimeError`` where Newton's method does not converge.
     """
-    q = _settings(alpha, kappa, tau, rho, lam)
-    if lam == 0 and tau >= 1:
-        return 0.0
+    lam = checked("lam", lam, validation.nonnegative)
+    zero = (np.asarray(lam) == 0) & (np.asarray(phase.tau) >= 1)
+    tau = np.where(zero, 0.5, phase.tau)  # where ν = 0, another equation's root, not used
 
-    def excess(nu: float) -> float:
-        return nu * (1 - tau) + tau * lam - nu * nu * marchenko_pastur(q + nu, kappa)
+    def residual(nu: Array) -> tuple[Array, Array]:
+        m, slope = _resolvent(phase.q + nu, phase.kappa)
+        value = 1 - tau + tau * lam / nu - nu * m
+        return value, -tau * lam / nu**2 - m - nu * slope
 
-    low = lam if lam > 0 else TINY
-    return float(brentq(excess, low, lam + (1 + q) / tau, xtol=TINY, rtol=1e-14, maxiter=500))
+    start = _positive_root(_resolvent(phase.q, phase.kappa).value, tau - 1, tau * lam)
+    root = newton(residual, np.asarray(start), name="effective_ridge")
+    return _plain(np.where(zero, 0.0, root))
 
 
-def errors(alpha: float, kappa: float, tau: float, rho: float, lam: float) -> Errors:
-    r"""Both errors for every λ ≥ 0; at λ = 0 the limit λ → 0⁺, infinite at τ = 1.
+def errors(phase: Phase, lam: ArrayLike) -> Errors:
+    r"""Both errors for every ridge ``lam`` ≥ 0; at 0 the limit :math:`\lambda\to0^+`.
 
     .. math::
-        e_{IDG} &= \tau\,\frac{\rho+q-z^2M+2z\nu M+z^2\nu M'}{\tau-(1-2\nu M-\nu^2M')}, \qquad z=q+\nu,\ M = M_\kappa(z) \\
+        e_{IDG} &= \tau\,\frac{\rho+q-z^2M+2z\nu M+z^2\nu M'}{\tau-(1-2\nu M-\nu^2M')},
+        \qquad z=q+\nu,\ M = M_\kappa(z) \\
         e_{ICL} &= (1+q)(1-2zM-z^2M')-2(1-zM)+1+\rho+e_{IDG}\,(1+q)(M+\nu M')/\tau
 
-    Derived in chapter 5 from the deterministic equivalent; agrees with :func:`ridgeless_icl` at λ = 0.
-    ``alpha, kappa, tau > 0`` (``kappa`` may be ``math.inf``), ``rho, lam ≥ 0``; raises ``ValueError`` otherwise.
+    Derived in chapter 5 from the deterministic equivalent; at λ = 0 it agrees with
+    :func:`iclutils.regression.theory.asymptotics.ridgeless_icl` and is infinite at τ = 1.
+    Raises what :func:`iclutils.regression.theory.asymptotics.effective_ridge` raises.
+
+    >>> round(errors(Phase(alpha=10, kappa=0.5, tau=2, rho=0.01), 0.1).icl, 4)
+    0.6177
+    >>> errors(Phase(10, 0.5, [0.5, 1, 2], 0.01), 0.1).icl.round(4)
+    array([0.7303, 0.6634, 0.6177])
     """
-    q = _settings(alpha, kappa, tau, rho, lam)
-    nu = effective_ridge(alpha, kappa, tau, rho, lam)
-    if lam == 0 and tau == 1:
-        return Errors(math.inf, math.inf, 0.0)
+    tau, rho, q = phase.tau, phase.rho, phase.q
+    nu = effective_ridge(phase, lam)
     z = q + nu
-    m, slope = marchenko_pastur(z, kappa), marchenko_pastur_slope(z, kappa)
+    m, slope = _resolvent(z, phase.kappa)
     bias = rho + q - z * z * m + 2 * z * nu * m + z * z * nu * slope
-    idg = tau * bias / (tau - (1 - 2 * nu * m - nu * nu * slope))
+    with np.errstate(divide="ignore"):
+        ratio = np.divide(tau * bias, tau - (1 - 2 * nu * m - nu * nu * slope))
+    diverges = (nu == 0) & (np.asarray(tau) == 1)
+    idg = np.where(diverges, math.inf, ratio)
     icl = (1 + q) * (1 - 2 * z * m - z * z * slope) - 2 * (1 - z * m) + 1 + rho
-    return Errors(icl + idg * (1 + q) * (m + nu * slope) / tau, idg, nu)
+    icl = icl + idg * (1 + q) * (m + nu * slope) / tau
+    shape = np.broadcast_shapes(np.shape(icl), np.shape(lam))
+    # copies, because a broadcast view cannot be written to
+    found = [_plain(np.broadcast_to(e, shape).copy()) for e in (icl, idg, nu)]
+    return Errors(*found)
 
 
-def peak_coefficients(alpha: float, kappa: float, rho: float) -> tuple[float, float]:
-    r"""The coefficients (c_ICL, c_IDG) of the ridgeless divergence e ≃ c/|τ − 1| as τ → 1, the same from both sides.
-
-    .. math:: c_{IDG} = \rho + q - q^2M_\kappa(q), \qquad c_{ICL} = (1+q)\,M_\kappa(q)\,c_{IDG}
-    """
-    q = _settings(alpha, kappa, 1.0, rho)
-    m = marchenko_pastur(q, kappa)
-    idg = rho + q - q * q * m
-    return (1 + q) * m * idg, idg
-
-
-def long_context_limit(kappa: float, rho: float, ratio: float) -> float:
-    r"""The limit of the ridgeless e_ICL for α, τ → ∞ with ``ratio`` = τ/α = n/(dℓ) fixed.
-
-    .. math:: \rho + (1-\kappa)\left(1 + \frac{\rho}{1+\rho}\,\frac{\alpha}{\tau}\right)\ (\kappa<1), \qquad \rho\ (\kappa\ge1)
-
-    The slides print τ/α where the limit has α/τ (chapter 5 shows which one the formula approaches).
-    """
-    _kappa(kappa), validation.nonnegative("rho", rho), validation.positive("ratio", ratio)
-    return rho + (1 - kappa) * (1 + rho / (1 + rho) / ratio) if kappa < 1 else rho
-
-
-def finite_equivalent(train: Moments, fresh: Moments, n: int, rho: float, lam: float) -> Errors:
-    r"""Deterministic equivalent at finite d, given the exact moments of the features (S, A) under the drawn tasks.
+def peak_coefficients(alpha: ArrayLike, kappa: ArrayLike, rho: ArrayLike) -> Peak:
+    r"""The coefficients of the ridgeless divergence :math:`e \simeq c/|\tau-1|` as τ → 1.
 
     .. math::
-        \nu = \lambda + \nu\tfrac{d}{n}\,\mathrm{tr}\,S(S+\nu)^{-1}, \qquad \Gamma = A(S+\nu)^{-1}, \qquad
-        e_{IDG} = \frac{e(\Gamma)}{1-\tfrac dn \mathrm{tr}\,S^2(S+\nu)^{-2}}, \qquad
-        e_{ICL} = e_0(\Gamma) + e_{IDG}\,\tfrac dn\,\mathrm{tr}\,S_0S(S+\nu)^{-2}
+        c_{IDG} = \rho + q - q^2M_\kappa(q), \qquad c_{ICL} = (1+q)\,M_\kappa(q)\,c_{IDG}
 
-    where e and e₀ are the exact errors of the deterministic Γ on the pretraining and on fresh tasks (moments S₀, A₀).
-    ``train, fresh``: moments with S (d+1, d+1), A (d, d+1). ``lam > 0`` or n ≠ d(d+1). Raises ``ValueError``.
+    The same from both sides. The arguments are those of :class:`iclutils.regression.phase.Phase`.
     """
-    d = train.cross.shape[0]
-    validation.whole("n", n), validation.nonnegative("lam", lam), validation.nonnegative("rho", rho)
-    eigen, basis = torch.linalg.eigh(train.second)
-    values = eigen.clamp_min(0).tolist()
-
-    def excess(nu: float) -> float:
-        return lam - nu + nu * d / n * sum(s / (s + nu) for s in values)
-
-    if lam == 0 and n == d * (d + 1):
-        raise ValueError(f"lam must be positive where n = d(d+1) = {n}: the ridgeless error diverges there")
-    if lam == 0 and n > d * (d + 1):
-        nu = 0.0
-    else:
-        nu = float(brentq(excess, lam if lam > 0 else TINY, lam + d / n * sum(values), xtol=TINY, rtol=1e-14, maxiter=500))
-    shrink = 1 / (eigen + nu)
-    gamma = ((train.cross @ basis) * shrink) @ basis.T
-    idg = train.error(gamma, rho) / (1 - d / n * float((eigen * shrink).square().sum()))
-    leak = d / n * float(((basis.T @ fresh.second @ basis).diagonal() * eigen * shrink**2).sum())
-    return Errors(fresh.error(gamma, rho) + idg * leak, idg, nu)
+    phase = Phase(alpha, kappa, 1.0, rho)  # type: ignore[arg-type]
+    q = phase.q
+    m = _resolvent(q, phase.kappa).value
+    idg = phase.rho + q - q * q * m
+    return Peak(_plain((1 + q) * m * idg), _plain(idg))
 
 
-def leverage_equivalent(train: Moments, fresh: Moments, tasks: torch.Tensor, sample: Prompts, n: int, rho: float,
-                        lam: float) -> Errors:
-    r""":func:`finite_equivalent` with the spread of the leverages, the remaining deviation of order 1/d.
-
-    A prompt pulls on Γ by its leverage t = ‖x‖² vᵀBv, which differs from prompt to prompt by O(1/√d) of itself. With
-    averages over x, v, w and the prompt's residual r² = ‖x‖²‖w − Γv‖²/d + ρ:
+def long_context_limit(kappa: ArrayLike, rho: ArrayLike, ratio: ArrayLike) -> Numbers:
+    r"""The limit of the ridgeless :math:`e_{ICL}` for α, τ → ∞ at fixed τ/α.
 
     .. math::
-        B = \bigl(\tfrac nd\,E\tfrac{\|x\|^2vv^\top}{1+t} + \tfrac nd\lambda\bigr)^{-1}, \quad
-        \Gamma = \tfrac nd\,E\tfrac{\|x\|^2wv^\top}{1+t}\,B, \quad
-        K = \tfrac nd\,B\,E\frac{\|x\|^2vv^\top(r^2+\|x\|^2v^\top Kv)}{(1+t)^2}\,B, \quad e = e_0(\Gamma) + \mathrm{tr}\,SK
+        \rho + (1-\kappa)\left(1 + \frac{\rho}{1+\rho}\,\frac{\alpha}{\tau}\right)\ (\kappa<1),
+        \qquad \rho\ (\kappa\ge1)
 
-    The averages' bulk is the exact S and A, their rest the mean over ``sample`` of prompts (not used for training) on
-    ``tasks: (k, d)``, balanced. With t at its mean this is :func:`finite_equivalent`. ``lam > 0``. Raises ``ValueError``.
+    ``ratio`` is :math:`\tau/\alpha = n/(d\ell) > 0`. The slides print τ/α where the limit has α/τ
+    (chapter 5 shows which one the formula approaches). Raises ``ValueError`` for an argument out
+    of its range.
     """
-    d = train.cross.shape[0]
-    m = validation.shape("sample.v", sample.v, "m e", e=d + 1)["m"]
-    validation.whole("n", n), validation.positive("lam", lam), validation.nonnegative("rho", rho)
-    v, power = sample.v, sample.x.square().sum(1)
-    w = tasks[torch.arange(m) % len(tasks)]
-
-    def average(weight: torch.Tensor, left: torch.Tensor, exact: torch.Tensor) -> torch.Tensor:
-        mean = weight.mean()
-        return mean * exact + left.T @ ((weight - mean)[:, None] * v) / m
-
-    weight = torch.ones(m, dtype=torch.float64)
-    for _ in range(20):  # ‖x‖²/(1+t), relative to its mean λ/ν; each round shrinks the error by O(1/d)
-        weighted = average(weight, v, train.second)
-        eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
-        squares = (v @ basis).square()
-
-        def pulled(nu: float, eigen: torch.Tensor = eigen, squares: torch.Tensor = squares) -> torch.Tensor:
-            return power / (lam / nu + power * (squares @ (1 / (eigen + nu))) * d / n)
-
-        high = lam + 3 * d / n * float(eigen.sum())
-        nu = float(brentq(lambda value: float(pulled(value).mean()) - 1, lam / 2, high, xtol=TINY, rtol=1e-12, maxiter=500))
-        weight, before = pulled(nu), weight
-        if float((weight - before).abs().mean()) < 1e-8:
-            break
-    factor = power / weight * nu / lam  # 1 + t
-    b = (basis / (eigen + nu)) @ basis.T * (d * nu / (n * lam))
-    gamma = n / d * average(weight * lam / nu, w, train.cross) @ b
-
-    def spread(squared: torch.Tensor) -> torch.Tensor:
-        return n / d * b @ average(power * squared / factor**2, v, train.second) @ b
-
-    def felt(covariance: torch.Tensor) -> torch.Tensor:
-        return power * ((v @ covariance) * v).sum(1)
-
-    residual = power * (w - v @ gamma.T).square().sum(1) / d + rho
-    system = LinearOperator((m, m), dtype=float, matvec=lambda g: g.ravel() - felt(spread(torch.from_numpy(g.ravel()))).numpy())
-    own = felt(spread(residual)).numpy()
-    covariance = spread(residual + torch.from_numpy(gmres(system, own, rtol=1e-8, restart=30)[0]))
-    return Errors(fresh.error(gamma, rho) + float((fresh.second * covariance).sum()),
-                  train.error(gamma, rho) + float((train.second * covariance).sum()), nu)
+    rho = checked("rho", rho, validation.nonnegative)
+    ratio = checked("ratio", ratio, validation.positive)
+    missed = np.maximum(1 - checked("kappa", kappa, positive_or_infinite), 0)
+    return _plain(rho + missed * (1 + rho / (1 + rho) / ratio))

@@ -1,38 +1,60 @@
-r"""A softmax unit on orthonormal features as a window: exact loss, best window, Bayes error, and how training closes it.
+r"""A softmax unit on orthonormal features as a window: exact loss, best window, how it closes.
 
-Tokens are K orthonormal features, each with probability 1/K; labels $y_i = \langle w, x_i\rangle + \epsilon_i$ with
-$w\sim N(0,I)$, $\epsilon_i\sim N(0,\sigma^2)$. All distances are $\sqrt2$, so $M=wI$ makes of the count $n_k$ of the
-query's own feature, its target, the attention
+Tokens are K orthonormal features, each with probability 1/K; labels are
+:math:`y_i = \langle w, x_i\rangle + \epsilon_i` with :math:`w\sim N(0,I)`,
+:math:`\epsilon_i\sim N(0,\sigma^2)`. All distances are :math:`\sqrt2`, so :math:`M=wI` makes of the
+count :math:`n_k` of the query's own feature, its target, the attention
 
-$$1-s = \mathrm{Attn}_k = \frac{n_ke^w}{n_ke^w+N-n_k},$$
+.. math:: 1-s = \mathrm{Attn}_k = \frac{n_ke^w}{n_ke^w+N-n_k},
 
-and the loss, tasks and noise integrated out, needs the binomial law of $n_k$ alone:
+and the loss, tasks and noise integrated out, needs the binomial law of :math:`n_k` alone:
 
-$$\mathcal L(w) = E\Big[s^2\Big(1+q+\tfrac{1-q}{N-n_k}\Big)+\sigma^2\Big(\tfrac{(1-s)^2}{n_k}+\tfrac{s^2}{N-n_k}\Big)\Big],
-\qquad q = \tfrac1{K-1}.$$
+.. math:: \mathcal L(w) = E\Big[s^2\Big(1+q+\tfrac{1-q}{N-n_k}\Big)
+          +\sigma^2\Big(\tfrac{(1-s)^2}{n_k}+\tfrac{s^2}{N-n_k}\Big)\Big],
+          \qquad q = \tfrac1{K-1}.
 
-It is chapter 1's loss on chapter 6's tokens, without chapter 6's factor ½ and in units of the tasks' power
-$E f^2 = 1$. Chapter 7 uses it.
+It is chapter 1's loss on chapter 6's tokens, without chapter 6's factor ½ and in units of the
+tasks' power :math:`E f^2 = 1`. The formulas are ours; chapter 7 uses them.
 """
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from jaxtyping import Float
 from scipy import stats
 from scipy.integrate import cumulative_simpson
 from scipy.optimize import minimize_scalar
 
-from iclutils import validation
+from iclutils.ground import validation
 
-Array = NDArray[np.float64]
 LARGEST = 60.0  # e⁻⁶⁰: no weight is left on other features
+
+
+class BestWindow(NamedTuple):
+    """The window of least loss, and that loss."""
+
+    w: float
+    loss: float
 
 
 @dataclass(frozen=True)
 class Lookup:
-    """The unit on K features with N tokens in a prompt; ``sigma`` below is the label noise σ ≥ 0."""
+    r"""The unit on K ≥ 3 features with N ≥ 1 tokens in a prompt.
+
+    ``sigma`` in its methods is the standard deviation σ of the label noise. Raises ``ValueError``
+    for a K or an N out of range.
+
+    Eight features, 32 tokens, noise as strong as the signal: the best window, its loss, and the
+    least error that any predictor has.
+
+    >>> unit = Lookup(K=8, N=32)
+    >>> w, loss = unit.best_window(1.0)
+    >>> f"{w:.2f} {loss:.3f} {unit.bayes(1.0):.3f}"
+    '3.56 0.253 0.239'
+    """
 
     K: int
     N: int
@@ -41,86 +63,141 @@ class Lookup:
         validation.whole("K", self.K, low=3)
         validation.whole("N", self.N)
 
-    @property
-    def law(self) -> tuple[Array, Array]:
-        """The counts 0, …, N of the target and their probabilities."""
-        n = np.arange(self.N + 1)
-        return n.astype(float), stats.binom.pmf(n, self.N, 1 / self.K)
+    @cached_property
+    def counts(self) -> Float[np.ndarray, " counts"]:
+        """The counts 0, …, N that the target can have."""
+        return np.arange(self.N + 1).astype(float)
 
-    def attention(self, w: float) -> Array:
-        """The attention on the target for every count 0, …, N."""
-        n = self.law[0]
+    @cached_property
+    def probabilities(self) -> Float[np.ndarray, " counts"]:
+        """The binomial probability of each count."""
+        law: Float[np.ndarray, " counts"]
+        law = stats.binom.pmf(np.arange(self.N + 1), self.N, 1 / self.K)
+        return law
+
+    def attention(self, w: float) -> Float[np.ndarray, " counts"]:
+        """The attention on the target for every count 0, …, N at the window w."""
+        n = self.counts
         return n / (n + (self.N - n) * math.exp(-w))
 
     def loss(self, w: float, sigma: float) -> float:
-        """The exact loss of the window w."""
-        validation.nonnegative("sigma", sigma)
-        n, p = self.law
-        a = self.attention(w)
-        return float(p @ (_rest(n, a, self.K, self.N, sigma) + sigma**2 * a**2 / np.maximum(n, 1)))
+        """The exact loss of the window w. Raises ``ValueError`` for a negative ``sigma``.
 
-    def best_window(self, sigma: float) -> tuple[float, float]:
-        r"""$w^*$ and its loss. Raises ``ValueError`` for σ = 0, where the best window is closed, $w^*=\infty$."""
+        >>> round(Lookup(K=8, N=32).loss(2.0, sigma=1.0), 3)
+        0.407
+        """
+        validation.nonnegative("sigma", sigma)
+        a = self.attention(w)
+        q = 1 / (self.K - 1)
+        left = np.maximum(self.N - self.counts, 1)
+        rest = (1 - a) ** 2 * (1 + q + (1 - q + sigma**2) / left)  # on other features
+        own = sigma**2 * a**2 / np.maximum(self.counts, 1)
+        return float(self.probabilities @ (rest + own))
+
+    def best_window(self, sigma: float) -> BestWindow:
+        r""":math:`w^*` and its loss.
+
+        Raises ``ValueError`` for σ = 0, where the best window is closed, :math:`w^*=\infty`, and
+        ``RuntimeError`` if the search does not converge.
+        """
         validation.positive("sigma", sigma)
-        found = minimize_scalar(lambda w: self.loss(w, sigma), bounds=(0, LARGEST), method="bounded", options={"xatol": 1e-9})
-        return float(found.x), float(found.fun)
+        found = minimize_scalar(
+            lambda w: self.loss(w, sigma),
+            bounds=(0, LARGEST),
+            method="bounded",
+            options={"xatol": 1e-9},
+        )
+        if not found.success:
+            raise RuntimeError(f"best_window of {self} at sigma = {sigma:g}: {found.message}")
+        return BestWindow(float(found.x), float(found.fun))
 
     def bayes(self, sigma: float) -> float:
-        r"""The error of the posterior mean, $E[\sigma^2/(n_k+\sigma^2)]$: no predictor has a smaller one."""
-        n, p = self.law
-        return float(p @ (sigma**2 / (n + validation.positive("sigma", sigma) ** 2)))
+        r"""The error of the posterior mean, :math:`E[\sigma^2/(n_k+\sigma^2)]`.
+
+        No predictor has a smaller one. Raises ``ValueError`` for a ``sigma`` that is not positive.
+        """
+        variance = validation.positive("sigma", sigma) ** 2
+        return float(self.probabilities @ (variance / (self.counts + variance)))
 
     def cells(self, w: float) -> float:
-        r"""$D = N\,E\sum_i\gamma_i^2$, how many numbers the window makes the prompt pay for: 1 at w = 0, K for a closed one."""
-        n, p = self.law
+        r"""How many numbers the window makes the prompt pay for, :math:`D = N\,E\sum_i\gamma_i^2`.
+
+        It is 1 at w = 0 and K for a closed window.
+        """
+        n = self.counts
         a = self.attention(w)
-        return float(self.N * p @ (a**2 / np.maximum(n, 1) + (1 - a) ** 2 / np.maximum(self.N - n, 1)))
+        squares = a**2 / np.maximum(n, 1) + (1 - a) ** 2 / np.maximum(self.N - n, 1)
+        return float(self.N * self.probabilities @ squares)
 
     def others(self, sigma: float) -> float:
-        r"""The mean of $q+(1-q+\sigma^2)/(N-n_k)$: the bound on $\mathcal L(w^*)$ over the Bayes error, less 1."""
-        n, p = self.law
+        r"""The mean of :math:`q+(1-q+\sigma^2)/(N-n_k)`.
+
+        It bounds the excess of :math:`\mathcal L(w^*)` over the Bayes error, relative to that.
+        """
         q = 1 / (self.K - 1)
-        return q + float(p @ ((1 - q + sigma**2) / np.maximum(self.N - n, 1)))
-
-
-def _rest(n: Array, a: Array, K: int, N: int, sigma: float) -> Array:
-    """What the weight 1 − a on other features costs: their values and their noise."""
-    q, left = 1 / (K - 1), np.maximum(N - n, 1)
-    return np.asarray((1 - a) ** 2 * (1 + q + (1 - q + sigma**2) / left))
+        left = np.maximum(self.N - self.counts, 1)
+        return q + float(self.probabilities @ ((1 - q + sigma**2) / left))
 
 
 def limit_window(Lambda: float) -> float:
-    r"""$w^*=\log(1+\Lambda)$, $\Lambda = N/\sigma^2$: the best window for typical counts; ``Lambda > 0``."""
+    r"""The best window for typical counts, :math:`w^*=\log(1+\Lambda)`, :math:`\Lambda=N/\sigma^2`.
+
+    Raises ``ValueError`` if ``Lambda`` is not positive and finite.
+
+    >>> round(limit_window(32.0), 2)
+    3.5
+    """
     return math.log1p(validation.positive("Lambda", Lambda))
 
 
 def limit_loss(w: float, K: int, Lambda: float) -> float:
-    r"""The loss for N → ∞ at fixed $\Lambda=N/\sigma^2$ (``math.inf``: no noise), $s = (K-1)/(e^w+K-1)$:
+    r"""The loss for N → ∞ at fixed :math:`\Lambda=N/\sigma^2` (``math.inf``: no noise).
 
-    $$\mathcal L(w) = \tfrac K{K-1}s^2 + \tfrac1\Lambda\big[K(1-s)^2+\tfrac K{K-1}s^2\big]$$
+    .. math:: \mathcal L(w) = \tfrac K{K-1}s^2
+              + \tfrac1\Lambda\big[K(1-s)^2+\tfrac K{K-1}s^2\big], \qquad s = \tfrac{K-1}{e^w+K-1}
+
+    ``w`` is the window, ``K`` the number of features.
     """
     s = (K - 1) / (math.exp(w) + K - 1)
     return K / (K - 1) * s**2 * (1 + 1 / Lambda) + K / Lambda * (1 - s) ** 2
 
 
-def closing(K: int, Lambda: float, *, end: float | None = None, points: int = 4001) -> tuple[Array, Array]:
-    r"""Times and windows (P,) of gradient flow from Q = 0 on :func:`limit_loss` (with chapter 6's ½), balanced features.
+class Closing(NamedTuple):
+    """Times of the gradient flow, and the windows then."""
 
-    $$\dot w = \frac{s(1-s)}{K-1}\Big[\tfrac K{K-1}s\big(1+\tfrac1\Lambda\big)-\tfrac K\Lambda(1-s)\Big]$$
+    t: Float[np.ndarray, " points"]
+    w: Float[np.ndarray, " points"]
 
-    One number moves, so the time is an integral over w; with noise it ends, in infinite time, at
-    :func:`limit_window`. ``end`` is the last window (default: $10^{-6}$ before that; needed for Λ = ∞).
+
+def closing(
+    K: int, Lambda: float, *, end: float | None = None, points: int = 4001
+) -> Closing:
+    r"""Gradient flow of the window from Q = 0 on :func:`limit_loss` (with chapter 6's ½).
+
+    .. math:: \dot w = \frac{s(1-s)}{K-1}
+              \Big[\tfrac K{K-1}s\big(1+\tfrac1\Lambda\big)-\tfrac K\Lambda(1-s)\Big]
+
+    One number moves, so the time is an integral over w. With noise the flow ends, in infinite time,
+    at :func:`limit_window`. ``end`` is the last window: by default, and at most, :math:`10^{-6}`
+    before that; it must be given for Λ = ∞. K ≥ 3, Λ > 0, ``points`` ≥ 3 windows. Raises
+    ``ValueError`` for a number out of range or a missing ``end``.
+
+    >>> t, w = closing(8, 32.0)
+    >>> f"at t = 1000 the window is {np.interp(1000, t, w):.2f} of {limit_window(32.0):.2f}"
+    'at t = 1000 the window is 3.48 of 3.50'
     """
     validation.whole("K", K, low=3)
-    if Lambda != math.inf:
+    validation.whole("points", points, low=3)
+    if Lambda == math.inf:
+        if end is None:
+            raise ValueError("end must be given for Lambda = inf: the window closes without end")
+        w = np.linspace(0.0, end, points)
+    else:
         limit = limit_window(Lambda)
         end = limit - 1e-6 if end is None else min(validation.positive("end", end), limit - 1e-6)
-    elif end is None:
-        raise ValueError("end must be given for Lambda = inf, where the window closes without end")
-    w = np.linspace(0.0, end, validation.whole("points", points, low=3))
-    if Lambda != math.inf:  # the last of the way takes longest: as many points for each factor of the distance
+        # the last of the way takes longest: as many points for each factor of the distance
         w = limit - np.geomspace(limit, limit - end, points)
         w[0] = 0.0
     s = (K - 1) / (np.exp(w) + K - 1)
     speed = s * (1 - s) / (K - 1) * (K / (K - 1) * s * (1 + 1 / Lambda) - K / Lambda * (1 - s))
-    return cumulative_simpson(1 / speed, x=w, initial=0.0), w
+    return Closing(cumulative_simpson(1 / speed, x=w, initial=0.0), w)

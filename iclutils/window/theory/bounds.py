@@ -1,40 +1,52 @@
-r"""The lemmas behind Theorem 3.4 of Collins et al. (Appendices C, D, G), each held against the exact quantity.
+r"""The lemmas behind Theorem 3.4 of Collins et al. (Appendices C, D, G) against the exact quantity.
 
-Their appendix writes the weights $e^{-w\|x_i-x\|^2} \propto e^{2wx_i^\top x}$, so that its w is half of ours; every
-function here takes *their* w. Bounds with explicit constants are evaluated on a grid. Where the constants are free
-functions of d, a bound is false if the quotient of its two sides runs away as a power of w; this is read off on two
-paths, n = ∞ and along the upper end of the range, $w=(n/\log n)^{2/d}$. Chapter 1 shows the table.
+Their appendix writes the weights :math:`e^{-w\|x_i-x\|^2}\propto e^{2wx_i^\top x}`, so that its w
+is half of ours; every function here takes *their* w. Bounds with explicit constants are evaluated
+on a grid. Where the constants are free functions of d, a bound is false if the quotient of its two
+sides runs away as a power of w; this is read off on two paths, n = ∞ and along the upper end of
+the range, :math:`w=(n/\log n)^{2/d}`. Chapter 1 shows the table.
 """
 
-from collections.abc import Callable
+import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
+from scipy import special
+from torch import Tensor
 
-from iclutils import population, sphere, validation
-from iclutils.functions import Affine, ReLU
-from iclutils.statistics import Comparison, greater, less
+from iclutils.ground import sphere, validation
+from iclutils.ground.statistics import Comparison, greater, less
+from iclutils.window.functions import Affine, ReLU
+from iclutils.window.theory import curves, isotropic
 
-SLACK = 0.02            # in an exponent; the smallest power at stake is 1/2
-MANY = 10**40           # stands for n = ∞
-EPSILON = torch.linspace(0.001, 1, 400, dtype=torch.float64)
+SLACK = 0.02  # in an exponent; the smallest power at stake is 1/2
+MANY = 1e40  # stands for n = ∞
+WIDEST = 10**4.3  # the last w of a path
+POINTS = 90  # on a path
+AFFINE_CAP = "c(w⁻² + w^(d/2−1)/n + 1/n)"
+CAPS = torch.linspace(0.001, 1, 400, dtype=torch.float64)  # heights ε of spherical caps
+UPPER = "upper"
+LOWER = "lower"
+ROUNDING = 1e-9  # a bound that is an equality somewhere is missed by this much
 
 
 @dataclass(frozen=True)
 class Exact:
-    """Exact quantities at L = σ = 1 along a path of (w, n): all ``(W,)``, in the letters of the lemmas."""
+    """Exact quantities at L = σ = 1 along a path of (w, n), in the letters of the lemmas."""
 
     d: int
-    w: torch.Tensor
-    n: torch.Tensor
-    affine: torch.Tensor
-    relu: torch.Tensor
-    noise: torch.Tensor
+    w: Float[Tensor, " windows"]
+    n: Float[Tensor, " windows"]
+    affine: Float[Tensor, " windows"]
+    relu: Float[Tensor, " windows"]
+    noise: Float[Tensor, " windows"]
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One judged bound: its lemma, what it says, the dimension, and the comparison of exponent or quotient."""
+    """One judged bound: its lemma, what it says, d, and the comparison of exponent or quotient."""
 
     lemma: str
     says: str
@@ -42,90 +54,169 @@ class Bound:
     found: Comparison
 
 
-def path(d: int, *, widest: bool) -> Exact:
-    """Exact signal and noise for w from (d + √d)/2 on, at n = ∞ or (``widest``) where $w=(n/\\log n)^{2/d}$.
+class Quotient(NamedTuple):
+    """A bound with a free constant: ``ratio`` is its left side over its right side on a path."""
 
-    Raises ``ValueError``/``TypeError`` for d < 2.
+    lemma: str
+    says: str
+    side: str
+    ratio: Float[Tensor, " windows"]
+
+
+def path(d: int, *, widest: bool) -> Exact:
+    r"""Exact signal and noise for w from (d + √d)/2 on, at n = ∞ or along the widest range of n.
+
+    ``widest`` takes the n at which :math:`w=(n/\log n)^{2/d}`; no n has a w with
+    :math:`w^{d/2}\le e`, and such w are left out. Raises ``ValueError`` for d below 2,
+    ``TypeError`` for a d that is not whole.
     """
     validation.whole("d", d, low=2)
-    w = torch.logspace(torch.tensor((d + d**0.5) / 2).log10().item(), 4.3, 90, dtype=torch.float64)
-    n = torch.full_like(w, float(MANY))
+    start = torch.tensor((d + d**0.5) / 2).log10()
+    w = torch.logspace(float(start), math.log10(WIDEST), POINTS, dtype=torch.float64)
+    n = torch.full_like(w, MANY)
     if widest:
-        target = w ** (d / 2)
-        n = 4 * target
-        for _ in range(200):
-            n = target * n.log()
-    plain, drawn = (population.limit(d, 1, w=2 * w, sampling=s) for s in (False, True))
+        w = w[w ** (d / 2) > math.e]
+        n = context_length(w, d)
+    plain = isotropic.limit(d, 1, w=2 * w)
+    drawn = isotropic.limit(d, 1, w=2 * w, sampling=True)
 
-    def signal(function: Affine | ReLU) -> torch.Tensor:
+    def signal(function: Affine | ReLU) -> Float[Tensor, " windows"]:
         # the sampling part is proportional to 1/n in closed form: take it at n = 1 and rescale
-        return plain.signal(function) + (drawn.signal(function) - plain.signal(function)) / n
+        limit = plain.signal(function)
+        return limit + (drawn.signal(function) - limit) / n
 
     return Exact(d, w, n, signal(Affine(d)), signal(ReLU(d)), plain.concentration[0] / n)
 
 
-FREE: list[tuple[str, str, str, Callable[[Exact], torch.Tensor]]] = [
-    ("C.4", "affine signal ≤ c(w⁻² + w^(d/2−1)/n + 1/n)", "upper",
-     lambda e: e.affine / (e.w**-2 + e.w ** (e.d / 2 - 1) / e.n + 1 / e.n)),
-    ("C.5", "affine signal ≥ c w⁻²", "lower", lambda e: e.affine * e.w**2),
-    ("C.6", "affine signal ≥ c (w+1)⁻²", "lower", lambda e: e.affine * (e.w + 1) ** 2),
-    ("C.8", "ReLU signal ≤ c(w⁻¹ + 1/n)", "upper", lambda e: e.relu / (1 / e.w + 1 / e.n)),
-    ("D.1 upper", "noise ≤ c(1 + w^(d/2))/n", "upper", lambda e: e.noise * e.n / (1 + e.w ** (e.d / 2))),
-    ("D.1 lower", "noise ≥ c w^(d/2)/n", "lower", lambda e: e.noise * e.n / e.w ** (e.d / 2)),
-    *[(f"G.4, G.5 {side} (p = {p})", f"g_{p}(r) {'≤' if side == 'upper' else '≥'} c n r^−(d+{p})/2", side,
-       lambda e, p=p: distance_sum(p, e.d, e.w) * e.w ** ((e.d + p) / 2))  # type: ignore[misc]
-      for p in (0, 2) for side in ("upper", "lower")],
-]
+def context_length(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " windows"]:
+    r"""The n with :math:`w=(n/\log n)^{2/d}`, the larger of the two.
 
+    .. math:: n = \exp\big(-W_{-1}(-w^{-d/2})\big)
 
-def distance_sum(p: int, d: int, r: torch.Tensor) -> torch.Tensor:
-    r"""$E\,\|y-x\|^pe^{-r\|y-x\|^2}$ for p = 0 or 2, y uniform on the sphere: $g_p(r)/n$ for n → ∞; ``(W,)``.
+    with Lambert's W. Raises ``ValueError`` where :math:`w^{d/2}` is below e: there is no such n.
 
-    ``r: (W,)``, zero or above. Raises ``KeyError`` for another p, ``ValueError`` for d < 2 or an r out of range.
+    >>> n = context_length(torch.tensor([2.0, 20.0], dtype=torch.float64), d=3)
+    >>> [round(float(w), 6) for w in (n / n.log()) ** (2 / 3)]
+    [2.0, 20.0]
     """
-    validation.one_of("p", p, (0, 2)), validation.whole("d", d, low=2)
-    validation.shape("r", r, "W"), validation.nonnegative("r", float(validation.finite("r", r).min()))
+    share = w ** (d / 2)
+    if bool((share < math.e).any()):
+        raise ValueError(
+            f"w must be at least e^(2/d) = {math.exp(2 / d):g}, the least (n/log n)^(2/d); "
+            f"its smallest entry is {float(w.min()):g}"
+        )
+    lambert = torch.as_tensor(special.lambertw((-1 / share).numpy(), -1).real)
+    return (-lambert).exp()
+
+
+def distance_sum(p: int, d: int, r: Float[Tensor, " windows"]) -> Float[Tensor, " windows"]:
+    r"""The :math:`g_p(r)/n` of Lemmas G.4 and G.5 for n → ∞, p = 0 or 2.
+
+    .. math:: E\,\|y-x\|^pe^{-r\|y-x\|^2},\qquad y\ \text{uniform on the sphere}
+
+    Raises ``KeyError`` for another p, ``ValueError`` for d below 2 and for an r that is negative or
+    not finite.
+    """
+    validation.one_of("p", p, (0, 2))
+    validation.whole("d", d, low=2)
+    validation.shape("r", r, "W")
+    validation.finite("r", r)
+    validation.nonnegative("r", float(r.min()))
     mass = (sphere.log_partition(2 * r, d) - 2 * r).exp()
     if p == 0:
         return mass
     return mass * 2 * (1 - sphere.tilted_average(2 * r, d, torch.tensor([1]))[:, 0])
 
 
-def free_constants(d: int) -> list[Bound]:
-    """The bounds whose constants may depend on d: growth exponents in w of the quotients, the worse of the two paths.
+def quotients(exact: Exact) -> list[Quotient]:
+    """The bounds whose constants may depend on d, as quotients along a path."""
+    d = exact.d
+    w = exact.w
+    n = exact.n
+    affine_cap = w**-2 + w ** (d / 2 - 1) / n + 1 / n
+    noise = exact.noise * n
+    volume = w ** (d / 2)
+    found = [
+        Quotient("C.4", f"affine signal ≤ {AFFINE_CAP}", UPPER, exact.affine / affine_cap),
+        Quotient("C.5", "affine signal ≥ c w⁻²", LOWER, exact.affine * w**2),
+        Quotient("C.6", "affine signal ≥ c (w+1)⁻²", LOWER, exact.affine * (w + 1) ** 2),
+        Quotient("C.8", "ReLU signal ≤ c(w⁻¹ + 1/n)", UPPER, exact.relu / (1 / w + 1 / n)),
+        Quotient("D.1 upper", "noise ≤ c(1 + w^(d/2))/n", UPPER, noise / (1 + volume)),
+        Quotient("D.1 lower", "noise ≥ c w^(d/2)/n", LOWER, noise / volume),
+    ]
+    for p in (0, 2):
+        ratio = distance_sum(p, d, w) * w ** ((d + p) / 2)
+        for side, sign in ((UPPER, "≤"), (LOWER, "≥")):
+            lemma = f"G.4, G.5 {side} (p = {p})"
+            found.append(Quotient(lemma, f"g_{p}(r) {sign} c n r^−(d+{p})/2", side, ratio))
+    return found
 
-    Raises ``ValueError``/``TypeError`` for d < 2.
+
+def free_constants(d: int) -> list[Bound]:
+    """Bounds with a free constant: growth exponents of the quotients, the worse of the two paths.
+
+    Raises ``ValueError`` for d below 2, ``TypeError`` for a d that is not whole.
+
+    >>> [bound.lemma for bound in free_constants(5) if not bound.found]
+    ['D.1 lower', 'G.4, G.5 upper (p = 0)', 'G.4, G.5 upper (p = 2)']
     """
-    found = []
     paths = [path(d, widest=False), path(d, widest=True)]
-    for lemma, says, side, quotient in FREE:
-        slopes = [population.power(e.w, quotient(e))[0] for e in paths]
-        verdict = less(max(slopes), SLACK) if side == "upper" else greater(min(slopes), -SLACK)
-        found.append(Bound(lemma, says, d, verdict))
+    found = []
+    for both in zip(*map(quotients, paths), strict=True):
+        first = both[0]
+        slopes = [
+            curves.power(exact.w, quotient.ratio).exponent
+            for exact, quotient in zip(paths, both, strict=True)
+        ]
+        runs_up = first.side == UPPER
+        verdict = less(max(slopes), SLACK) if runs_up else greater(min(slopes), -SLACK)
+        found.append(Bound(first.lemma, first.says, d, verdict))
     return found
 
 
 def explicit(d: int) -> list[Bound]:
-    """The bounds with constants printed: the least favourable quotient of the two sides on the grid (1 is the limit).
+    """Bounds with printed constants: the least favourable quotient on the grid, 1 is the limit.
 
-    Raises ``ValueError``/``TypeError`` for d < 2.
+    Raises ``ValueError`` for d below 2, ``TypeError`` for a d that is not whole.
+
+    >>> [bound.lemma for bound in explicit(5) if not bound.found]
+    ['G.1 as used in G.4']
     """
     validation.whole("d", d, low=2)
-    grid = population.grid(200.0, 61)
-    exact = population.limit(d, 1000, w=grid)
-    affine, relu = exact.signal(Affine(d)), exact.signal(ReLU(d))
+    return [*_explicit_losses(d), *_explicit_caps(d)]
+
+
+def _explicit_losses(d: int) -> list[Bound]:
+    """Lemmas C.2, C.9 and D.2, on the signal and the noise."""
+    grid = curves.grid(200.0, 61)
+    exact = isotropic.limit(d, 1000, w=grid)
+    affine = exact.signal(Affine(d))
+    relu = exact.signal(ReLU(d))
     # the other end, n = 1: the loss of copying one random label, E(f(x) − f(y))² = 2(K(1) − c₀)
-    worst = max(float(affine.max()), float(relu.max()), 2 * float(Affine(d, offset=False).covariance(torch.ones(()).double())))
-    noise = exact.concentration[0]
-    cap, square = sphere.cap_area(EPSILON, d), 2 * EPSILON - EPSILON**2
-    root = (2 * torch.pi * d) ** 0.5
+    one = torch.ones((), dtype=torch.float64)
+    copied = 2 * float(Affine(d, offset=False).covariance(one))
+    worst = max(float(affine.max()), float(relu.max()), copied)
+    share = float((2 * relu / affine).min())
+    rise = exact.concentration[0].log().diff() / (1 + grid**2).log().diff()
+    slope = float(rise.min())
     return [
         Bound("C.2", "signal ≤ 4L²", d, less(worst / 4, 1)),
-        Bound("C.9", "ReLU signal ≥ ½ affine signal", d, greater(float((2 * relu / affine).min()), 1 - 1e-9)),
-        Bound("D.2", "noise rises with w (slope in log(1+w²))", d,
-              greater(float((noise.log().diff() / (1 + grid**2).log().diff()).min()), 0)),
-        Bound("G.1 lower", "cap ≥ (2ε−ε²)^(d/2)/√(2πd)", d, greater(float((cap * root / square ** (d / 2)).min()), 1)),
-        Bound("G.1 upper", "cap ≤ (2ε−ε²)^((d−1)/2)", d, less(float((cap / square ** ((d - 1) / 2)).max()), 1)),
-        Bound("G.1 as used in G.4", "cap ≤ (2ε)^(d/2) exp(−εd/4)", d,
-              less(float((cap / (2 * EPSILON) ** (d / 2) * (EPSILON * d / 4).exp()).max()), 1)),
+        Bound("C.9", "ReLU signal ≥ ½ affine signal", d, greater(share, 1 - ROUNDING)),
+        Bound("D.2", "noise rises with w (slope in log(1+w²))", d, greater(slope, 0)),
+    ]
+
+
+def _explicit_caps(d: int) -> list[Bound]:
+    """Lemma G.1, on the share of the sphere in a cap of height ε."""
+    cap = sphere.cap_area(CAPS, d)
+    square = 2 * CAPS - CAPS**2
+    root = (2 * math.pi * d) ** 0.5
+    lower = cap * root / square ** (d / 2)
+    upper = cap / square ** ((d - 1) / 2)
+    used = cap / (2 * CAPS) ** (d / 2) * (CAPS * d / 4).exp()
+    says = "cap ≤ (2ε)^(d/2) exp(−εd/4)"
+    return [
+        Bound("G.1 lower", "cap ≥ (2ε−ε²)^(d/2)/√(2πd)", d, greater(float(lower.min()), 1)),
+        Bound("G.1 upper", "cap ≤ (2ε−ε²)^((d−1)/2)", d, less(float(upper.max()), 1)),
+        Bound("G.1 as used in G.4", says, d, less(float(used.max()), 1)),
     ]

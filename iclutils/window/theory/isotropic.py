@@ -1,268 +1,306 @@
-r"""The exact in-context loss of a softmax unit with M = w·I, and the window w* that minimises it.
+r"""The exact in-context loss of a softmax unit with M = w·I, and the window that minimises it.
 
-Tasks and noise are integrated out. With weights $\gamma_i$ and the covariance $K(x^\top y) = E f(x)f(y)$ of
-an isotropic class, $K(t) = \sum_k c_k P_k(t)$ in Gegenbauer polynomials, the loss (ICL) of a context is
-signal + σ² Σγᵢ². Only $t_i = x_i^\top x_{n+1}$ has to be drawn: averaged over all rotations of each token
-about the query, $P_k(x_i^\top x_j)$ becomes $P_k(t_i)P_k(t_j)$, hence
+Tasks and noise are integrated out (Collins et al., eq. (ICL)). With weights :math:`\gamma_i` and
+the covariance :math:`K(x^\top y)=E f(x)f(y)` of an isotropic class,
+:math:`K(t)=\sum_k c_kP_k(t)` in Gegenbauer polynomials, the loss of a context is signal +
+:math:`\sigma^2\sum_i\gamma_i^2`. Only :math:`t_i=x_i^\top x_{n+1}` has to be drawn: averaged over
+all rotations of each token about the query, :math:`P_k(x_i^\top x_j)` becomes
+:math:`P_k(t_i)P_k(t_j)`, hence
 
-$$\mathcal L(w) = \sum_k c_k\,E\Big[\big(1-\textstyle\sum_i\gamma_iP_k(t_i)\big)^2
-  + \sum_i\gamma_i^2\big(1-P_k(t_i)^2\big)\Big] + \sigma^2E\sum_i\gamma_i^2 .$$
+.. math::
 
-The expectations know neither the class nor L nor σ: one :class:`PopulationLoss` on a grid of w serves them
-all, with common contexts. For n → ∞ they are ratios of Bessel functions (:func:`limit`).
+   \mathcal L(w) = \sum_k c_k\,E\Big[\big(1-\textstyle\sum_i\gamma_iP_k(t_i)\big)^2
+     + \sum_i\gamma_i^2\big(1-P_k(t_i)^2\big)\Big] + \sigma^2E\sum_i\gamma_i^2 .
+
+The expectations know neither the class nor L nor σ: one
+:class:`iclutils.window.theory.isotropic.PopulationLoss` on a grid of w serves them all, with common
+contexts. For n → ∞ they are ratios of Bessel functions
+(:func:`iclutils.window.theory.isotropic.limit`).
 """
 
 import math
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import torch
+from jaxtyping import Float, Int
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize_scalar
+from torch import Tensor
 
-from iclutils import sphere, validation
-from iclutils.covariates import Sphere, sample
+from iclutils.ground import sphere, validation
+from iclutils.window.covariates import Sphere, sample
+from iclutils.window.theory import curves
+from iclutils.window.theory.curves import Window
 
-BATCHES = 20        # batch means, for the standard errors
-SMALL_W = 0.1       # the grid is linear below and logarithmic above
-CHUNK = 2_000_000   # numbers per temporary tensor
+BATCHES = 20  # batch means of the contexts, for the standard errors
+ROUNDING = 1e-15  # of K(1): a smaller tail of the spectrum is rounding
 
 
 class Isotropic(Protocol):
-    """What the exact loss needs of a class: its dimension and the c_k of its covariance."""
+    """What the exact loss needs of a class: d, L, its covariance K(t) and K's coefficients."""
 
     @property
-    def d(self) -> int: ...
+    def d(self) -> int:
+        """The dimension of the tokens."""
+        ...
 
     @property
-    def L(self) -> float: ...
+    def L(self) -> float:
+        """The Lipschitz constant."""
+        ...
 
-    def spectrum(self, degrees: torch.Tensor) -> torch.Tensor: ...
+    def spectrum(self, degrees: Int[Tensor, " degrees"]) -> Float[Tensor, " degrees"]:
+        """The coefficients :math:`c_k` of the given degrees."""
+        ...
 
-    def covariance(self, t: torch.Tensor) -> torch.Tensor: ...
-
-
-@dataclass(frozen=True)
-class Window:
-    """The optimal window parameter w* and its loss, with standard errors over contexts (0 in the closed form).
-
-    ``replicas: (B,)`` are the minimisers with one batch of contexts left out, for :func:`compare`.
-    """
-
-    w: float
-    w_se: float
-    loss: float
-    loss_se: float
-    replicas: torch.Tensor = field(repr=False, compare=False)
+    def covariance(self, t: Float[Tensor, "*t"]) -> Float[Tensor, "*t"]:
+        """K(t) at products t of unit vectors."""
+        ...
 
 
 @dataclass(frozen=True)
 class PopulationLoss:
     r"""The parts of the loss on a grid of w, for every isotropic class, L and σ.
 
-    ``w: (W,)``; ``degrees: (K,)``; ``parts: (B, W, K)``, the expectation that multiplies $c_k$ in batch b of the
-    contexts; ``concentration: (B, W)``, $E\sum_i\gamma_i^2$; ``tail: (B, W)`` multiplies the variance in all degrees
-    beyond the last, where $P_k(t_i)$ averages to zero over the window.
+    ``parts`` is the expectation that multiplies :math:`c_k`, one mean for each batch of contexts;
+    ``concentration`` is :math:`E\sum_i\gamma_i^2`; ``tail`` multiplies the variance in all degrees
+    beyond the last, where :math:`P_k(t_i)` averages to zero over the window.
     """
 
     d: int
     n: int
-    w: torch.Tensor
-    degrees: torch.Tensor
-    parts: torch.Tensor
-    concentration: torch.Tensor
-    tail: torch.Tensor
+    w: Float[Tensor, " windows"]
+    degrees: Int[Tensor, " degrees"]
+    parts: Float[Tensor, "batches windows degrees"]
+    concentration: Float[Tensor, "batches windows"]
+    tail: Float[Tensor, "batches windows"]
 
-    def signal(self, function: Isotropic) -> torch.Tensor:
-        """The part of the loss that comes from the tasks, ``(W,)``."""
+    def signal(self, function: Isotropic) -> Float[Tensor, " windows"]:
+        """The part of the loss that comes from the tasks, at each w of the grid.
+
+        Raises ``ValueError`` for a class of another dimension than d.
+        """
         return self._signal(function).mean(0)
 
-    def noise(self, sigma: float) -> torch.Tensor:
-        """σ²·E Σγᵢ², ``(W,)``."""
+    def noise(self, sigma: float) -> Float[Tensor, " windows"]:
+        r"""The part of the loss that comes from the labels' noise, :math:`\sigma^2E\sum\gamma_i^2`.
+
+        Raises ``ValueError`` for a negative ``sigma``.
+        """
         return validation.nonnegative("sigma", sigma) ** 2 * self.concentration.mean(0)
 
-    def loss(self, function: Isotropic, sigma: float) -> torch.Tensor:
-        """signal + noise, ``(W,)``."""
+    def loss(self, function: Isotropic, sigma: float) -> Float[Tensor, " windows"]:
+        """The loss, signal + noise, at each w of the grid.
+
+        Raises ``ValueError`` for a class of another dimension than d and for a negative ``sigma``.
+
+        >>> from iclutils.window.functions import Affine
+        >>> exact = limit(3, 100, w=torch.tensor([0.0, 2.0, 8.0, 32.0]))
+        >>> [round(float(loss), 3) for loss in exact.loss(Affine(3, L=1.0), sigma=0.3)]
+        [0.112, 0.026, 0.009, 0.029]
+        """
         return self.signal(function) + self.noise(sigma)
 
-    def at(self, function: Isotropic, sigma: float, w: torch.Tensor | float) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss and its standard error at any w inside the grid (cubic spline); shapes of ``w``."""
-        w = torch.as_tensor(w, dtype=torch.float64)
-        if not bool(((w >= 0) & (w <= self.w[-1])).all()):
-            raise ValueError(f"w must be in [0, {float(self.w[-1]):g}], the grid; got {w.tolist()}")
-        spline = CubicSpline(_stretch(self.w).numpy(), self._batches(function, sigma).numpy(), axis=1)
-        values = torch.as_tensor(spline(_stretch(w).numpy()))
-        return values.mean(0), _se(values)
+    def at(
+        self,
+        function: Isotropic,
+        sigma: float,
+        w: Float[Tensor, "*w"] | float,
+    ) -> tuple[Float[Tensor, "*w"], Float[Tensor, "*w"]]:
+        """Loss and its standard error over contexts at any w inside the grid (cubic spline).
+
+        Raises ``ValueError`` for a w outside the grid.
+        """
+        place = torch.as_tensor(w, dtype=torch.float64)
+        if not bool(((place >= 0) & (place <= self.w[-1])).all()):
+            raise ValueError(
+                f"w must be in [0, {float(self.w[-1]):g}], the grid; got {place.tolist()}"
+            )
+        batches = self._batches(function, sigma).numpy()
+        spline = CubicSpline(curves.stretch(self.w).numpy(), batches, axis=1)
+        values = torch.as_tensor(spline(curves.stretch(place).numpy()))
+        return values.mean(0), curves.standard_error(values)
 
     def best_window(self, function: Isotropic, sigma: float) -> Window:
-        r"""$w^*(L,\sigma,n)$, the minimiser over $w\ge 0$, and its loss; standard errors by the jackknife over batches.
+        r"""The minimiser :math:`w^*(L,\sigma,n)` over :math:`w\ge0` and its loss.
 
-        Raises ``ValueError`` where the minimum lies at the grid's upper end: take a longer grid.
+        Standard errors are over batches of contexts. Raises ``ValueError`` where the minimum lies
+        at the grid's upper end: take a longer grid.
+
+        >>> from iclutils.window.functions import ReLU
+        >>> best = limit(5, 2000).best_window(ReLU(5, L=1.0), sigma=0.1)
+        >>> round(best.w, 1), round(best.loss, 4)
+        (25.9, 0.0013)
         """
         batches = self._batches(function, sigma)
-        w, loss = self._minimum(batches.mean(0))
+        best = curves.spline_minimum(self.w, batches.mean(0))
         if len(batches) == 1:
-            return Window(w, 0.0, loss, 0.0, torch.tensor([w], dtype=torch.float64))
-        left_out = [self._minimum((batches.sum(0) - one) / (len(batches) - 1))[0] for one in batches]
-        replicas = torch.tensor(left_out, dtype=torch.float64)
-        return Window(w, _jackknife(replicas), loss, float(self.at(function, sigma, w)[1]), replicas)
+            replicas = torch.tensor([best.w], dtype=torch.float64)
+            return Window(best.w, best.loss, 0.0, replicas)
+        without = [curves.spline_minimum(self.w, one).w for one in curves.leave_one_out(batches)]
+        replicas = torch.tensor(without, dtype=torch.float64)
+        _, loss_se = self.at(function, sigma, best.w)
+        return Window(best.w, best.loss, float(loss_se), replicas)
 
-    def optimal_for(self, function: Isotropic) -> torch.Tensor:
-        r"""The $\Lambda = nL^2/\sigma^2$ for which each w of the grid is stationary, ``(W,)``; inverts $w^*(\Lambda)$.
+    def optimal_for(self, function: Isotropic) -> Float[Tensor, " windows"]:
+        r"""The :math:`\Lambda=nL^2/\sigma^2` for which each w of the grid is stationary.
 
-        With signal $L^2S(w)$ and noise $\sigma^2C(w)$: $\Lambda = -n\,C'(w)/S'(w)$, negative where the signal no longer falls.
+        This inverts :math:`w^*(\Lambda)`. With signal :math:`L^2S(w)` and noise
+        :math:`\sigma^2C(w)`, :math:`\Lambda=-n\,C'(w)/S'(w)`; negative where the signal no longer
+        falls.
         """
-        u = _stretch(self.w).numpy()
-        signal, spread = (CubicSpline(u, curve.numpy())(u, 1)
-                          for curve in (self.signal(function) / function.L**2, self.concentration.mean(0)))
-        return torch.as_tensor(-self.n * spread / signal)
+        u = curves.stretch(self.w).numpy()
+        signal = CubicSpline(u, (self.signal(function) / function.L**2).numpy())
+        spread = CubicSpline(u, self.concentration.mean(0).numpy())
+        return torch.as_tensor(-self.n * spread(u, 1) / signal(u, 1))
 
-    def _signal(self, function: Isotropic) -> torch.Tensor:
+    def _signal(self, function: Isotropic) -> Float[Tensor, "batches windows"]:
         if function.d != self.d:
-            raise ValueError(f"function must live in d = {self.d}, the dimension of this loss; got d = {function.d}")
+            raise ValueError(
+                f"function must live in d = {self.d}, the dimension of this loss; "
+                f"got d = {function.d}"
+            )
         c = function.spectrum(self.degrees)
         whole = function.covariance(torch.ones((), dtype=torch.float64))
-        rest = whole - c.sum() - function.spectrum(torch.zeros(1, dtype=torch.int64)).sum()
-        rest = torch.where(rest > 1e-15 * whole, rest, torch.zeros(()).double())  # rounding is no tail
+        constant = function.spectrum(torch.zeros(1, dtype=torch.int64)).sum()
+        rest = whole - c.sum() - constant
+        if not bool(rest > ROUNDING * whole):
+            rest = torch.zeros_like(rest)
         return self.parts @ c + rest * self.tail
 
-    def _batches(self, function: Isotropic, sigma: float) -> torch.Tensor:
-        return self._signal(function) + validation.nonnegative("sigma", sigma) ** 2 * self.concentration
-
-    def _minimum(self, loss: torch.Tensor) -> tuple[float, float]:
-        u = _stretch(self.w).numpy()
-        spline = CubicSpline(u, loss.numpy())
-        low = int(loss.argmin())
-        if low == len(u) - 1:
-            raise ValueError(f"w* lies beyond the grid's end {float(self.w[-1]):g}; give a longer grid w")
-        found = minimize_scalar(spline, bounds=(u[max(low - 1, 0)], u[low + 1]), method="bounded", options={"xatol": 1e-9})
-        if low == 0 and loss[0] <= found.fun + 1e-14 * abs(found.fun):
-            return 0.0, float(loss[0])
-        return float(SMALL_W * math.sinh(found.x)), float(found.fun)
+    def _batches(self, function: Isotropic, sigma: float) -> Float[Tensor, "batches windows"]:
+        noise = validation.nonnegative("sigma", sigma) ** 2 * self.concentration
+        return self._signal(function) + noise
 
 
-def compare(first: Window, second: Window, *, log: bool = True) -> tuple[float, float]:
-    r"""$\log w_2^* - \log w_1^*$ (or $w_2^*-w_1^*$) and its jackknife standard error; both from one :class:`PopulationLoss`.
+def even_degrees(last: int = 64) -> Int[Tensor, " degrees"]:
+    """Degrees 1, 2, 4, …, ``last``: all that the affine, ReLU and cosine classes have but k = 0.
 
-    Raises ``ValueError`` for windows of different losses (their contexts are not common) and for the log of w* = 0.
+    Raises ``ValueError`` for ``last`` below 2.
     """
-    if len(first.replicas) != len(second.replicas) or (log and min(first.w, second.w) <= 0):
-        raise ValueError("first and second must be windows of the same loss, positive for log = True; "
-                         f"got w = {first.w:g}, {second.w:g} with {len(first.replicas)}, {len(second.replicas)} batches")
-    if not log:
-        return second.w - first.w, _jackknife(second.replicas - first.replicas)
-    return math.log(second.w / first.w), _jackknife(second.replicas.log() - first.replicas.log())
+    validation.whole("last", last, low=2)
+    return torch.tensor([1, *range(2, last + 1, 2)])
 
 
-def power(w: torch.Tensor, y: torch.Tensor) -> tuple[float, float]:
-    r"""The exponent p of $y \sim w^p$ for w → ∞, and the uncertainty of the extrapolation.
+def sampled(
+    d: int,
+    n: int,
+    generator: torch.Generator,
+    *,
+    contexts: int | None = None,
+    w: Float[Tensor, " windows"] | None = None,
+    degrees: Int[Tensor, " degrees"] | None = None,
+) -> PopulationLoss:
+    r"""The loss at context length n, with drawn contexts, the same for all w.
 
-    Local slopes of log y in log w at the last w and one and two decades before, extrapolated by a parabola in
-    $w^{-1/2}$ (the corrections here are powers of it); the uncertainty is the change from the straight line through
-    the last two. ``w, y: (W,)``, w over more than two decades.
-    """
-    validation.shape("y", y, "W", W=validation.shape("w", w, "W")["W"])
-    slope = torch.gradient(y.log(), spacing=(w.log(),))[0][8:-8]  # derivatives are poor at the ends
-    x = w[8:-8].rsqrt()
-    i, j, k = (int((x - x[-1] * 10 ** (decades / 2)).abs().argmin()) for decades in (0, 1, 2))
+    Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this
+    gives w* to 1 %. ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above
+    :math:`\sqrt w`. Raises ``ValueError`` for d below 2, n below 1, fewer ``contexts`` than batches
+    (20) or a grid ``w`` that does not rise from zero or above, ``TypeError`` for sizes that are not
+    whole.
 
-    def straight(i: int, j: int) -> float:
-        return float((slope[i] * x[j] - slope[j] * x[i]) / (x[j] - x[i]))
-
-    parabola = float((straight(i, j) * x[k] - straight(j, k) * x[i]) / (x[k] - x[i]))
-    return parabola, abs(parabola - straight(i, j))
-
-
-def grid(largest: float = 1000.0, points: int = 61) -> torch.Tensor:
-    """A grid of w from 0 to ``largest``, linear below 0.1 and logarithmic above; ``(W,)``."""
-    validation.positive("largest", largest)
-    validation.whole("points", points, low=8)
-    return SMALL_W * torch.linspace(0, math.asinh(largest / SMALL_W), points, dtype=torch.float64).sinh()
-
-
-def even_degrees(last: int = 64) -> torch.Tensor:
-    """Degrees 1, 2, 4, …, ``last``: all that the affine, ReLU and cosine classes have besides the constant."""
-    return torch.tensor([1, *range(2, validation.whole("last", last, low=2) + 1, 2)])
-
-
-def sampled(d: int, n: int, generator: torch.Generator, *, contexts: int | None = None, w: torch.Tensor | None = None,
-            degrees: torch.Tensor | None = None) -> PopulationLoss:
-    r"""The loss at context length n, tasks and noise integrated out, contexts drawn (the same for all w).
-
-    Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this gives w* to 1 %.
-    ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above $\sqrt{w}$.
-    Raises ``ValueError``/``TypeError`` for d < 2, n < 1 or a bad grid.
+    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.window.functions import ReLU
+    >>> exact = sampled(3, 20, stream(0, "example"), contexts=200)
+    >>> best = exact.best_window(ReLU(3, L=1.0), sigma=0.3)
+    >>> 2 < best.w < 8 and best.w_se < 1
+    True
     """
     validation.whole("d", d, low=2)
     validation.whole("n", n)
-    contexts = max(1000, 100_000 // n) if contexts is None else validation.whole("contexts", contexts, low=BATCHES)
-    w, degrees = _grid(w), even_degrees() if degrees is None else degrees
-    parts, concentration = [], []
-    for _ in range(BATCHES):
-        left, total, square = contexts // BATCHES, torch.zeros(len(w), len(degrees)).double(), torch.zeros(len(w)).double()
-        while left:
-            size = min(left, max(1, CHUNK // (2 * n * max(len(w), len(degrees)))))
-            t = sample(Sphere(d), (size, n), generator)[..., 0]
-            # with each context its mirror image, so that even classes get a loss that is exactly even in w
-            a, b = _given_t(torch.cat([t, -t]), d, w, degrees)
-            total, square, left = total + a, square + b, left - size
-        parts.append(total / (2 * (contexts // BATCHES)))
-        concentration.append(square / (2 * (contexts // BATCHES)))
-    spread = torch.stack(concentration)
-    return PopulationLoss(d, n, w, degrees, torch.stack(parts), spread, 1 + spread)
+    if contexts is None:
+        contexts = max(1000, 100_000 // n)
+    validation.whole("contexts", contexts, low=BATCHES)
+    w = curves.checked(w)
+    degrees = even_degrees() if degrees is None else degrees
+    found = [
+        _batch(d, n, w, degrees, contexts // BATCHES, generator) for _ in range(BATCHES)
+    ]
+    parts = torch.stack([batch.parts for batch in found])
+    spread = torch.stack([batch.concentration for batch in found])
+    return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
 
 
-def _given_t(t: torch.Tensor, d: int, w: torch.Tensor, degrees: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Sums over the contexts ``t: (C, n)`` of the two expectations in the module's equation, ``(W, K)`` and ``(W,)``."""
-    gamma = torch.softmax(w.view(-1, 1) * t.unsqueeze(1), dim=-1)          # (C, W, n)
-    P = sphere.gegenbauer(t, d, degrees)                                    # (C, n, K)
-    squared = gamma.square()
-    spread = squared.sum(-1)                                                # (C, W)
-    parts = (1 - gamma @ P).square() + spread.unsqueeze(-1) - squared @ P.square()
-    return parts.sum(0), spread.sum(0)
-
-
-def limit(d: int, n: int, *, w: torch.Tensor | None = None, degrees: torch.Tensor | None = None,
-          sampling: bool = False) -> PopulationLoss:
+def limit(
+    d: int,
+    n: int,
+    *,
+    w: Float[Tensor, " windows"] | None = None,
+    degrees: Int[Tensor, " degrees"] | None = None,
+    sampling: bool = False,
+) -> PopulationLoss:
     r"""The loss for n → ∞ in closed form, with the noise at order 1/n.
 
-    $$\mathcal L(w) = \sum_k c_k\big(1-r_k(w)\big)^2 + \frac{\sigma^2}{n}\,\frac{E e^{2wt}}{(E e^{wt})^2},\qquad
-      r_k(w)=\frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}$$
-    ``sampling=True`` adds what a finite context adds to the signal at order 1/n (delta method), with $C = E\sum_i\gamma_i^2$:
-    $C\,\big[1 + 3r_k^2 - 2r_k + 2(1-2r_k)\,r_k(2w)\big]$ to the factor of $c_k$. Choose ``degrees`` up to well above
-    $\sqrt{w}$ (default: six times that).
+    .. math::
+
+       \mathcal L(w) = \sum_k c_k\big(1-r_k(w)\big)^2
+         + \frac{\sigma^2}{n}\,\frac{E e^{2wt}}{(E e^{wt})^2},\qquad
+       r_k(w)=\frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}
+
+    ``sampling=True`` adds what a finite context adds to the signal at order 1/n (delta method):
+    :math:`C\,[1+3r_k^2-2r_k+2(1-2r_k)\,r_k(2w)]` to the factor of :math:`c_k`, with
+    :math:`C=E\sum_i\gamma_i^2`. Choose ``degrees`` up to well above :math:`\sqrt w` (default: six
+    times that). Raises as :func:`iclutils.window.theory.isotropic.sampled` does.
     """
     validation.whole("n", n)
-    w = _grid(w)
-    degrees = even_degrees(2 * max(32, math.ceil(3 * float(w[-1]) ** 0.5))) if degrees is None else degrees
+    w = curves.checked(w)
+    if degrees is None:
+        degrees = even_degrees(2 * max(32, math.ceil(3 * float(w[-1]) ** 0.5)))
     ratio = sphere.tilted_average(w, d, degrees)
-    concentration = (sphere.log_partition(2 * w, d) - 2 * sphere.log_partition(w, d)).exp() / n
-    parts, tail = (1 - ratio).square(), torch.ones_like(w)
+    doubled = sphere.log_partition(2 * w, d)
+    concentration = (doubled - 2 * sphere.log_partition(w, d)).exp() / n
+    parts = (1 - ratio).square()
+    tail = torch.ones_like(w)
     if sampling:
         sharper = sphere.tilted_average(2 * w, d, degrees)
-        parts = parts + concentration.unsqueeze(-1) * (1 + 3 * ratio**2 - 2 * ratio + 2 * (1 - 2 * ratio) * sharper)
+        spread = 1 + 3 * ratio**2 - 2 * ratio + 2 * (1 - 2 * ratio) * sharper
+        parts = parts + concentration.unsqueeze(-1) * spread
         tail = tail + concentration
-    return PopulationLoss(d, n, w, degrees, parts.unsqueeze(0), concentration.unsqueeze(0), tail.unsqueeze(0))
+    one_batch = (part.unsqueeze(0) for part in (parts, concentration, tail))
+    return PopulationLoss(d, n, w, degrees, *one_batch)
 
 
-def _grid(w: torch.Tensor | None) -> torch.Tensor:
-    if w is None:
-        return grid()
-    validation.finite("w", w)
-    validation.shape("w", w, "W")
-    if len(w) < 4 or float(w[0]) < 0 or bool((w.diff() <= 0).any()):
-        raise ValueError(f"w must be a rising grid of at least 4 values, zero or above; got {w.tolist()}")
-    return w.double()
+class _Parts(NamedTuple):
+    """The two expectations in the module's equation, or their sums over contexts."""
+
+    parts: Float[Tensor, "windows degrees"]
+    concentration: Float[Tensor, " windows"]
 
 
-def _stretch(w: torch.Tensor) -> torch.Tensor:
-    return (w / SMALL_W).asinh()
+def _batch(
+    d: int,
+    n: int,
+    w: Float[Tensor, " windows"],
+    degrees: Int[Tensor, " degrees"],
+    contexts: int,
+    generator: torch.Generator,
+) -> _Parts:
+    """Means over one batch of contexts and their mirror images."""
+    parts = torch.zeros(len(w), len(degrees), dtype=torch.float64)
+    concentration = torch.zeros(len(w), dtype=torch.float64)
+    # a context and its mirror image, weights and their squares: four times its size
+    step = max(1, curves.CHUNK // (4 * n * max(len(w), len(degrees))))
+    for start in range(0, contexts, step):
+        size = min(step, contexts - start)
+        t = sample(Sphere(d), (size, n), generator)[..., 0]
+        # with each context its mirror image, so that the loss of an even class is even in w exactly
+        more = _given_products(torch.cat([t, -t]), d, w, degrees)
+        parts = parts + more.parts
+        concentration = concentration + more.concentration
+    return _Parts(parts / (2 * contexts), concentration / (2 * contexts))
 
 
-def _jackknife(replicas: torch.Tensor) -> float:
-    b = len(replicas)
-    return math.sqrt((b - 1) / b * float((replicas - replicas.mean()).square().sum()))
-
-
-def _se(values: torch.Tensor) -> torch.Tensor:
-    return values.std(0) / math.sqrt(len(values)) if len(values) > 1 else torch.zeros_like(values[0])
+def _given_products(
+    t: Float[Tensor, "contexts n"],
+    d: int,
+    w: Float[Tensor, " windows"],
+    degrees: Int[Tensor, " degrees"],
+) -> _Parts:
+    """Sums over contexts of the two expectations, for given products t of tokens and query."""
+    gamma = torch.softmax(w.view(-1, 1) * t.unsqueeze(1), dim=-1)  # (contexts, windows, n)
+    P = sphere.gegenbauer(t, d, degrees)  # (contexts, n, degrees)
+    squared = gamma.square()
+    spread = squared.sum(-1)
+    own = squared @ P.square()
+    parts = (1 - gamma @ P).square() + spread.unsqueeze(-1) - own
+    return _Parts(parts.sum(0), spread.sum(0))

@@ -1,32 +1,46 @@
 r"""Linear attention's population loss in closed form: a convex quadratic in M.
 
-For a rotation-invariant task class on the sphere, with $F = Ef^2$ and $c_1$ the linear part of its
-covariance $k(t) = \sum_k c_kP_k(t)$, and $g = \sum_i y_ix_i$,
+For a rotation-invariant task class on the sphere, with :math:`F=Ef^2` and :math:`c_1` the linear
+part of its covariance :math:`k(t)=\sum_kc_kP_k(t)`, and :math:`g=\sum_iy_ix_i`,
 
-$$\mathcal L_{LA}(M) = \tfrac{a}{d}\|M\|_F^2 - \tfrac{2nc_1}{d^2}\operatorname{tr}M + F,\qquad
-a = \tfrac1d E\|g\|^2 = \tfrac nd\Big(F+\sigma^2+(n-1)\tfrac{c_1}d\Big).$$
+.. math::
 
-Of a task the unit sees only $h = E_x[f(x)x]$, with $E\|h\|^2 = c_1/d$. Chapter 3 uses this. For linear tasks the
-minimiser is known for any tokens and tasks (:func:`best_matrix`, chapter 7).
+   \mathcal L_{LA}(M) = \tfrac{a}{d}\|M\|_F^2 - \tfrac{2nc_1}{d^2}\operatorname{tr}M + F,\qquad
+   a = \tfrac1d E\|g\|^2 = \tfrac nd\Big(F+\sigma^2+(n-1)\tfrac{c_1}d\Big)
+
+(Collins et al., Theorem 3.6 and Lemma F.1). Of a task the unit sees only :math:`h=E_x[f(x)x]`, with
+:math:`E\|h\|^2=c_1/d`. Chapter 3 uses this. For linear tasks the minimiser is known for any tokens
+and tasks (:func:`iclutils.window.theory.linear.best_matrix`, chapter 7).
 """
 
 import math
 from dataclasses import dataclass
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
-from iclutils.population import Isotropic
+from iclutils.ground import validation
+from iclutils.window.theory.isotropic import Isotropic
 
-Number = float | torch.Tensor
+Number = float | Tensor
+"""A number, or a tensor that broadcasts with the other arguments."""
 
 
 @dataclass(frozen=True)
 class LinearUnit:
-    r"""Linear attention before one task class (Collins et al., Theorem 3.6, Lemma F.1).
+    r"""Linear attention before one task class.
 
-    ``power`` is $F = Ef^2$, ``mean`` $c_0 = E_f(E_xf)^2$, ``linear`` $c_1$; ``n`` and ``sigma`` below may be
-    numbers or tensors that broadcast.
+    ``power`` is :math:`F=Ef^2`, ``mean`` is :math:`c_0=E_f(E_xf)^2`, ``linear`` is :math:`c_1`. The
+    context length ``n`` and the labels' noise ``sigma`` below may be numbers or tensors that
+    broadcast.
+
+    >>> from iclutils.window.functions import Affine
+    >>> unit = LinearUnit.of(Affine(5, L=1.0))
+    >>> round(unit.minimiser(n=20, sigma=0.1), 2), round(unit.minimum(n=20, sigma=0.1), 3)
+    (0.1, 0.373)
+    >>> round(unit.floor, 3)  # what stays for n = infinity: the offset
+    0.333
     """
 
     d: int
@@ -43,73 +57,161 @@ class LinearUnit:
 
     @property
     def floor(self) -> float:
-        """F − c₁, what no M and no context length removes: the offset, the even part and higher odd degrees."""
+        """F − c₁, what neither M nor n removes: the offset, the even part, higher odd degrees."""
         return self.power - self.linear
 
     def second_moment(self, n: Number, sigma: Number) -> Number:
-        """a = E‖Σᵢyᵢxᵢ‖²/d."""
+        r""":math:`a=E\|\sum_iy_ix_i\|^2/d`."""
         return n / self.d * (self.power + sigma**2 + (n - 1) * self.linear / self.d)
 
-    def loss(self, M: torch.Tensor, n: Number, sigma: Number) -> torch.Tensor:
-        """The population loss of any ``M: (..., d, d)``; returns ``(...)``."""
+    def loss(self, M: Float[Tensor, "*sets d d"], n: Number, sigma: Number) -> Float[Tensor, "..."]:
+        """The population loss of any M, for each of the leading axes.
+
+        Raises ``ValueError`` where M is not a square matrix of the unit's dimension.
+        """
         validation.shape("M", M, "... d d", d=self.d)
         a = self.second_moment(n, sigma)
-        return a / self.d * M.square().sum((-1, -2)) - 2 * n * self.linear / self.d**2 * _trace(M) + self.power
+        trace = M.diagonal(dim1=-2, dim2=-1).sum(-1)
+        squares = M.square().sum((-1, -2))
+        return a / self.d * squares - 2 * n * self.linear / self.d**2 * trace + self.power
 
     def minimiser(self, n: Number, sigma: Number) -> Number:
-        r"""$m^* = c_1d/(d(F+\sigma^2)+(n-1)c_1)$; the minimiser is m*·I."""
+        r"""The mass :math:`m^*` of the minimiser :math:`m^*I`.
+
+        .. math:: m^* = \frac{c_1d}{d(F+\sigma^2)+(n-1)c_1}
+
+        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        """
         _check(n, sigma)
-        return self.linear * self.d / (self.d * (self.power + sigma**2) + (n - 1) * self.linear)
+        denominator = self.d * (self.power + sigma**2) + (n - 1) * self.linear
+        return self.linear * self.d / denominator
 
     def minimum(self, n: Number, sigma: Number) -> Number:
-        r"""$\min_M\mathcal L_{LA} = F - n\,c_1^2/(d(F+\sigma^2)+(n-1)c_1)$."""
+        r"""The loss of the minimiser.
+
+        .. math:: \min_M\mathcal L_{LA} = F - \frac{n\,c_1^2}{d(F+\sigma^2)+(n-1)c_1}
+
+        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        """
         return self.power - n * self.linear / self.d * self.minimiser(n, sigma)
 
+    def constant_weight(self, n: Number, sigma: Number) -> Number:
+        r"""The best :math:`m_0` where every token has a constant coordinate 1 besides.
+
+        The unit then answers :math:`\sum_iy_i(m\,x_i^\top x+m_0)`.
+
+        .. math:: m_0^* = \frac{c_0}{F+\sigma^2+(n-1)c_0}
+
+        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        """
+        _check(n, sigma)
+        return self.mean / (self.power + sigma**2 + (n - 1) * self.mean)
+
+    def minimum_with_constant(self, n: Number, sigma: Number) -> Number:
+        r"""The loss of the minimiser where every token has a constant coordinate besides.
+
+        .. math::
+
+           F - \frac{n\,c_0^2}{F+\sigma^2+(n-1)c_0} - \frac{n\,c_1^2}{d(F+\sigma^2)+(n-1)c_1}
+
+        The answer's two parts are of degree 0 and 1 in the query, so the loss splits by degree.
+        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+
+        >>> from iclutils.window.functions import Affine
+        >>> round(LinearUnit.of(Affine(5)).minimum_with_constant(n=2000, sigma=0.1), 4)
+        0.001
+        """
+        gain = n * self.mean * self.constant_weight(n, sigma)
+        return self.minimum(n, sigma) - gain
+
     def excess(self, n: Number, sigma: Number) -> Number:
-        """The part of the minimum that a longer context removes, minimum − floor; it falls as 1/n."""
+        """The part of the minimum that a longer context removes, minimum − floor; falls as 1/n."""
         return self.minimum(n, sigma) - self.floor
 
 
 def hills_minimum(nu: float, n: Number, sigma: Number) -> Number:
-    r"""The minimum for tasks $\cos(\nu\theta-b)$, $\theta\in(-\pi,\pi]$, b uniform: any ν, whole or not.
+    r"""The minimum for tasks :math:`\cos(\nu\theta-b)`, b uniform, on the circle cut at ±π.
 
-    The circle is cut at ±π, so the class is symmetric under reflection only: $h = (p\cos b, q\sin b)$ with
-    $p, q = \tfrac12[\operatorname{sinc}(\nu-1)\pm\operatorname{sinc}(\nu+1)]$, and M* is diagonal.
+    The cut leaves a class that is symmetric under reflection only: with
+    :math:`p, q=\tfrac12[\operatorname{sinc}(\nu-1)\pm\operatorname{sinc}(\nu+1)]` the unit sees
+    :math:`h=(p\cos b, q\sin b)`, and M* is diagonal. ``nu`` is any frequency ≥ 0, whole or not.
+    Raises ``ValueError`` for a negative ``nu`` or ``sigma`` and an ``n`` that is not positive.
     """
     _check(n, sigma)
     validation.nonnegative("nu", nu)
-    lower, upper = _sinc(nu - 1), _sinc(nu + 1)
+    lower = _sinc(nu - 1)
+    upper = _sinc(nu + 1)
     minimum: Number = 0.5
-    for H in (((lower + upper) / 2) ** 2 / 2, ((lower - upper) / 2) ** 2 / 2):
+    for mass in ((lower + upper) / 2, (lower - upper) / 2):
+        H = mass**2 / 2  # the second moment of one coordinate of h
         minimum = minimum - 2 * n * H**2 / ((0.5 + sigma**2) / 2 + (n - 1) * H)
     return minimum
 
 
-def best_matrix(tokens: torch.Tensor, tasks: torch.Tensor, label: torch.Tensor, n: int) -> torch.Tensor:
-    r"""Linear attention's minimiser for tasks $f(x)=u^\top x$ (and an even rest) with any covariances; ``(d, d)``.
+def best_matrix(
+    tokens: Float[Tensor, "d d"],
+    tasks: Float[Tensor, "d d"],
+    label: Float[Tensor, "d d"],
+    n: int,
+) -> Float[Tensor, "d d"]:
+    r"""Linear attention's minimiser for tasks :math:`f(x)=u^\top x` with any covariances.
 
-    $$M = T\Sigma\,\big[(n-1)\,\Sigma T\Sigma + E\,y^2xx^\top\big]^{-1}$$
+    .. math:: M = T\Sigma\,\big[(n-1)\,\Sigma T\Sigma + E\,y^2xx^\top\big]^{-1}
 
-    ``tokens`` is $\Sigma = E xx^\top$, ``tasks`` is $T = E uu^\top$, ``label`` is $E\,y^2xx^\top$ (:func:`gaussian_label`,
-    :func:`sphere_label`), all ``(d, d)``. The answer is $x^\top M\sum_iy_ix_i$; the query's law drops out.
+    ``tokens`` is :math:`\Sigma=Exx^\top`, ``tasks`` is :math:`T=Euu^\top` and ``label`` is
+    :math:`E\,y^2xx^\top` (:func:`iclutils.window.theory.linear.gaussian_label`,
+    :func:`iclutils.window.theory.linear.sphere_label`). The answer is
+    :math:`x^\top M\sum_iy_ix_i`; the query's law drops out, and an even part of the tasks enters
+    ``label`` alone. Derived in chapter 7. Raises ``ValueError`` where the shapes differ or n is
+    below 1.
+
+    >>> tokens = torch.diag(torch.tensor([1.0, 4.0]))
+    >>> tasks = torch.eye(2)
+    >>> M = best_matrix(tokens, tasks, gaussian_label(tokens, tasks, sigma=0.5), n=10)
+    >>> [[round(float(entry), 4) for entry in row] for row in M]
+    [[0.0615, 0.0], [0.0, 0.0203]]
     """
     size = validation.shape("tokens", tokens, "d d")
-    validation.shape("tasks", tasks, "d d", d=size["d"]), validation.shape("label", label, "d d", d=size["d"])
+    validation.shape("tasks", tasks, "d d", d=size["d"])
+    validation.shape("label", label, "d d", d=size["d"])
     second = (validation.whole("n", n) - 1) * tokens @ tasks @ tokens + label
-    return torch.linalg.solve(second, tokens @ tasks).mT
+    M: Tensor = torch.linalg.solve(second, tokens @ tasks).mT
+    return M
 
 
-def gaussian_label(tokens: torch.Tensor, tasks: torch.Tensor, sigma: float) -> torch.Tensor:
-    r"""$E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma$ for tokens N(0, Σ)."""
+def gaussian_label(
+    tokens: Float[Tensor, "d d"],
+    tasks: Float[Tensor, "d d"],
+    sigma: float,
+) -> Float[Tensor, "d d"]:
+    r"""The second moments of label times token, for tokens N(0, Σ).
+
+    .. math:: E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma
+
+    Raises ``ValueError`` for a negative ``sigma``.
+    """
     power = (tokens @ tasks).trace() + validation.nonnegative("sigma", sigma) ** 2
     return power * tokens + 2 * tokens @ tasks @ tokens
 
 
-def sphere_label(tasks: torch.Tensor, sigma: float, offset: float = 0.0) -> torch.Tensor:
-    r"""$E\,y^2xx^\top = [(\operatorname{tr}T)I+2T]/(d(d+2))+I(E b^2+\sigma^2)/d$ on the unit sphere; ``offset`` is $E b^2$."""
+def sphere_label(
+    tasks: Float[Tensor, "d d"],
+    sigma: float,
+    offset: float = 0.0,
+) -> Float[Tensor, "d d"]:
+    r"""The second moments of label times token, for tokens on the unit sphere.
+
+    .. math::
+
+       E\,y^2xx^\top = \frac{(\operatorname{tr}T)I+2T}{d(d+2)}+\frac{E b^2+\sigma^2}{d}I
+
+    ``offset`` is :math:`Eb^2` of a constant b in the tasks. Raises ``ValueError`` where ``tasks``
+    is not square or ``sigma`` or ``offset`` is negative.
+    """
     d = validation.shape("tasks", tasks, "d d")["d"]
     eye = torch.eye(d, dtype=tasks.dtype)
-    rest = validation.nonnegative("sigma", sigma) ** 2 + validation.nonnegative("offset", offset)
+    variance = validation.nonnegative("sigma", sigma) ** 2
+    rest = variance + validation.nonnegative("offset", offset)
     return (tasks.trace() * eye + 2 * tasks) / (d * (d + 2)) + rest / d * eye
 
 
@@ -117,10 +219,8 @@ def _sinc(x: float) -> float:
     return 1.0 if x == 0 else math.sin(math.pi * x) / (math.pi * x)
 
 
-def _trace(M: torch.Tensor) -> torch.Tensor:
-    return M.diagonal(dim1=-2, dim2=-1).sum(-1)
-
-
 def _check(n: Number, sigma: Number) -> None:
-    validation.positive("n", float(torch.as_tensor(n, dtype=torch.float64).min()))
-    validation.nonnegative("sigma", float(torch.as_tensor(sigma, dtype=torch.float64).min()))
+    least_n = torch.as_tensor(n, dtype=torch.float64).min()
+    least_sigma = torch.as_tensor(sigma, dtype=torch.float64).min()
+    validation.positive("n", float(least_n))
+    validation.nonnegative("sigma", float(least_sigma))

@@ -1,27 +1,69 @@
-r"""The softmax unit's population loss on low-rank tasks, and its minimiser over a space of matrices.
+r"""The softmax unit's population loss on low-rank tasks, and its minimum over a space of matrices.
 
-Theory wing (chapter 4). Tasks and label noise are integrated out, covariates are one large fixed sample:
+Tasks and label noise are integrated out, covariates are one large fixed sample
+(:mod:`iclutils.window.theory.contexts`):
 
-$$\mathcal L(M) = E_x\Big[E_a\big(\textstyle\sum_i\gamma_i f_a(x_i) - f_a(x_{n+1})\big)^2 + \sigma^2\sum_i\gamma_i^2\Big]$$
+.. math::
 
-(Collins et al., eq. (ICL) and Appendix H). M runs through $\sum_p\theta_p E_p$ for a basis of matrices, so that
-the whole space of symmetric matrices and the two-parameter family $cBB^\top + eB_\perp B_\perp^\top$ are one code.
+   \mathcal L(M) = E_x\Big[E_a\big(\textstyle\sum_i\gamma_i f_a(x_i)-f_a(x_{n+1})\big)^2
+     + \sigma^2\sum_i\gamma_i^2\Big]
+
+(Collins et al., eq. (ICL) and Appendix H). M runs through :math:`\sum_p\theta_pE_p` for a basis of
+matrices, so that the whole space of symmetric matrices and the two-parameter family
+:math:`cBB^\top+eB_\perp B_\perp^\top` are one code. Chapter 4 uses it.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
-from iclutils import validation
-from iclutils.lowrank_contexts import Case, Contexts
+from iclutils.ground import validation
+from iclutils.window.theory.contexts import Contexts
+
+FLATTEST = 1e-6  # of the largest curvature: flatter directions are taken to be this curved
+SHORTEST = 1e-6  # of a Newton step: it is not halved further
 
 
-def symmetric_basis(frame: torch.Tensor) -> torch.Tensor:
-    """A basis of all symmetric matrices in an orthonormal ``frame: (d, d)``: ``(d(d+1)/2, d, d)``, rows as in ``triu_indices``.
+class _NewtonStep(NamedTuple):
+    """A step downhill, the fall of the loss that it promises twice, and the least curvature."""
 
-    The coefficient of entry (i, j) is the entry of ``frame.T @ M @ frame``.
+    move: Float[Tensor, " P"]
+    decrement: float
+    least_curvature: float
+
+
+class Derivatives(NamedTuple):
+    """The gradient of each context's loss in θ, and the Hessian of the mean loss."""
+
+    gradient: Float[Tensor, "N P"]
+    hessian: Float[Tensor, "P P"]
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """A minimiser θ on a sample, its sandwich covariance, the loss and the Hessian there."""
+
+    theta: Float[Tensor, " P"]
+    covariance: Float[Tensor, "P P"]
+    loss: float
+    hessian: Float[Tensor, "Q Q"]  # of the free parameters alone where a block of M is held
+    steps: int
+
+    @property
+    def se(self) -> Float[Tensor, " P"]:
+        """Standard errors of θ as an estimate of the population minimiser."""
+        return self.covariance.diagonal().sqrt()
+
+
+def symmetric_basis(frame: Float[Tensor, "d d"]) -> Float[Tensor, "P d d"]:
+    """A basis of all P = d(d+1)/2 symmetric matrices, in an orthonormal ``frame``.
+
+    In the order of ``torch.triu_indices``; the coefficient of entry (i, j) is the entry of
+    ``frame.T @ M @ frame``. Raises ``ValueError`` where ``frame`` is not square.
     """
     d = validation.shape("frame", frame, "d d")["d"]
     i, j = torch.triu_indices(d, d)
@@ -29,49 +71,72 @@ def symmetric_basis(frame: torch.Tensor) -> torch.Tensor:
     return torch.where((i == j).view(-1, 1, 1), outer, outer + outer.mT)
 
 
-def features(sample: Contexts, basis: torch.Tensor) -> torch.Tensor:
-    r"""The logits' dependence on θ, $\phi_{ip} = x_i^\top E_p x_{n+1}$; ``(N, n, P)``."""
+def logit_design(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Float[Tensor, "N n P"]:
+    r"""The :math:`\phi_{ip}=x_i^\top E_px_{n+1}`: at θ the logits are :math:`\phi\theta`."""
     return sample.x @ torch.einsum("pde,ne->ndp", basis, sample.query)
 
 
-def loss_at(sample: Contexts, M: torch.Tensor) -> torch.Tensor:
-    """The loss of each context, ``(N,)``, at a matrix ``M: (d, d)``; differences of two are paired."""
+def loss_at(sample: Contexts, M: Float[Tensor, "d d"]) -> Float[Tensor, " N"]:
+    """The loss of each context at a matrix M; differences of two matrices are paired.
+
+    Raises ``ValueError`` where M has not the tokens' dimension.
+    """
     validation.shape("M", M, "d d", d=sample.query.shape[-1])
-    return losses(sample, features(sample, M.unsqueeze(0)).squeeze(-1))
+    return losses(sample, logit_design(sample, M.unsqueeze(0)).squeeze(-1))
 
 
-def losses(sample: Contexts, logits: torch.Tensor) -> torch.Tensor:
-    """The loss of each context, ``(N,)``, at given ``logits: (N, n)``."""
+def losses(sample: Contexts, logits: Float[Tensor, "N n"]) -> Float[Tensor, " N"]:
+    """The loss of each context at given logits."""
     gamma = torch.softmax(logits, dim=-1)
-    residual = (sample.value @ gamma.unsqueeze(-1)).squeeze(-1) - sample.target
-    return residual.square().mean(-1) + sample.sigma**2 * gamma.square().sum(-1)
+    signal = _residual(sample, gamma).square().mean(-1)
+    return signal + sample.sigma**2 * gamma.square().sum(-1)
 
 
-def logit_slopes(sample: Contexts, logits: torch.Tensor, *, signal: bool = True, noise: bool = True) -> torch.Tensor:
-    r"""Slopes $\partial\ell/\partial\ln\alpha_i$, ``(N, n)``, at logits $c\,u_i^\top u + \ln\alpha_i$; one or both parts."""
+def logit_slopes(
+    sample: Contexts,
+    logits: Float[Tensor, "N n"],
+    *,
+    signal: bool = True,
+    noise: bool = True,
+) -> Float[Tensor, "N n"]:
+    r"""Slopes of each context's loss in its logits, of the signal's part, the noise's, or both.
+
+    These are the :math:`\partial\ell/\partial\ln\alpha_i` of Lemmas H.3 and H.4, whose logits are
+    :math:`c\,u_i^\top u+\ln\alpha_i`.
+    """
     gamma = torch.softmax(logits, dim=-1)
-    residual = (sample.value @ gamma.unsqueeze(-1)).squeeze(-1) - sample.target
     pull = torch.zeros_like(gamma)
     if signal:
-        pull = pull + 2 * (residual.unsqueeze(-2) @ sample.value).squeeze(-2) / residual.shape[-1]
+        residual = _residual(sample, gamma)
+        pulled = (residual.unsqueeze(-2) @ sample.value).squeeze(-2)
+        pull = pull + 2 * pulled / residual.shape[-1]
     if noise:
         pull = pull + 2 * sample.sigma**2 * gamma
     return gamma * (pull - (gamma * pull).sum(-1, keepdim=True))
 
 
-def derivatives(sample: Contexts, phi: torch.Tensor, logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    r"""Gradient of each context's loss ``(N, P)`` and the mean Hessian ``(P, P)``, in closed form.
+def derivatives(
+    sample: Contexts,
+    phi: Float[Tensor, "N n P"],
+    logits: Float[Tensor, "N n"],
+) -> Derivatives:
+    r"""Gradients and Hessian in closed form.
 
-    ``phi: (N, n, P)`` says how the ``logits: (N, n)`` move with θ. With $J = \mathrm{diag}(\gamma) - \gamma\gamma^\top$
-    and logit gradient g, the Hessian in the logits is
-    $J(2\,\overline{ff^\top} + 2\sigma^2 I)J + \mathrm{diag}(g) - g\gamma^\top - \gamma g^\top$.
+    ``phi`` says how the ``logits`` move with θ. With
+    :math:`J=\mathrm{diag}(\gamma)-\gamma\gamma^\top` and logit gradient g, the Hessian in the
+    logits is
+
+    .. math::
+
+       J\big(2\,\overline{ff^\top}+2\sigma^2I\big)J+\mathrm{diag}(g)-g\gamma^\top-\gamma g^\top
     """
-    count, P = phi.shape[0], phi.shape[-1]
+    count = phi.shape[0]
+    P = phi.shape[-1]
     gamma = torch.softmax(logits, dim=-1)
     g = logit_slopes(sample, logits)
-    mean = (gamma.unsqueeze(-2) @ phi)                                             # (N, 1, P)
-    pulled = gamma.unsqueeze(-1) * (phi - mean)                                    # J φ, (N, n, P)
-    slope = (sample.value @ pulled).reshape(-1, P)                                 # (N·Q, P)
+    mean = gamma.unsqueeze(-2) @ phi  # (N, 1, P)
+    pulled = gamma.unsqueeze(-1) * (phi - mean)  # J φ, (N, n, P)
+    slope = (sample.value @ pulled).reshape(-1, P)  # (N·Q, P)
     gradient = (g.unsqueeze(-2) @ phi).squeeze(-2)
     hessian = 2 * slope.T @ slope / sample.value.shape[1]
     if sample.sigma:
@@ -80,182 +145,123 @@ def derivatives(sample: Contexts, phi: torch.Tensor, logits: torch.Tensor) -> tu
     flat = phi.reshape(-1, P)
     hessian = hessian + flat.T @ (g.reshape(-1, 1) * flat)
     cross = gradient.T @ mean.squeeze(-2)
-    return gradient, (hessian - cross - cross.T) / count
+    return Derivatives(gradient, (hessian - cross - cross.T) / count)
 
 
-@dataclass(frozen=True)
-class Minimum:
-    """A minimiser on a sample: ``theta: (P,)``, its sandwich covariance ``(P, P)``, the loss, and the Hessian there."""
+def minimise(
+    sample: Contexts,
+    basis: Float[Tensor, "P d d"],
+    start: Float[Tensor, " P"],
+    *,
+    fixed: Float[Tensor, "d d"] | None = None,
+    limit: int = 60,
+    tolerance: float = 1e-10,
+) -> Minimum:
+    r"""Minimise :math:`\mathcal L(F+\sum_p\theta_pE_p)` by Newton's method with halved steps.
 
-    theta: torch.Tensor
-    covariance: torch.Tensor
-    loss: float
-    hessian: torch.Tensor
-    steps: int
+    ``start`` is the first θ and ``fixed`` the part F of M that is held, zero by default. The
+    covariance is the sandwich :math:`H^{-1}\,\overline{gg^\top}\,H^{-1}/N`: how far the
+    minimiser on this sample is from the one on the population. Raises ``ValueError`` where the
+    shapes do not fit together, ``RuntimeError`` where after ``limit`` steps the Newton decrement,
+    relative to the loss, is above ``tolerance`` or the Hessian is not positive.
 
-    @property
-    def se(self) -> torch.Tensor:
-        """Standard errors of θ as an estimate of the population minimiser, ``(P,)``."""
-        return self.covariance.diagonal().sqrt()
-
-
-def minimise(sample: Contexts, basis: torch.Tensor, start: torch.Tensor, *, fixed: torch.Tensor | None = None,
-             limit: int = 60, tolerance: float = 1e-10) -> Minimum:
-    r"""Minimise $\mathcal L(F + \sum_p\theta_pE_p)$ by Newton's method with a positive-definite correction and halving steps.
-
-    ``basis: (P, d, d)``, ``start: (P,)``, ``fixed``: the part F of M that is held, ``(d, d)``, zero by default.
-    The covariance is the sandwich $H^{-1}\,\overline{gg^\top}\,H^{-1}/N$: how far the minimiser on this sample is
-    from the one on the population. Raises ``RuntimeError`` if the Newton decrement is above ``tolerance``
-    (relative to the loss) after ``limit`` steps.
+    >>> from iclutils.window.theory.contexts import Case
+    >>> case = Case("linear", d=3, k=1, n=4, sigma=0.5)
+    >>> sample = case.contexts(4000, seed=0)
+    >>> found = minimise(sample, case.family, start=torch.tensor([1.0, 0.0], dtype=torch.float64))
+    >>> c, e = found.theta.tolist()  # mass on B, and next to none on the spurious directions
+    >>> 0.5 < c < 5 and abs(e) < 0.5
+    True
     """
     validation.shape("basis", basis, "P d d", d=sample.query.shape[-1])
     validation.shape("start", start, "P", P=basis.shape[0])
-    phi = features(sample, basis)
-    held = 0.0 if fixed is None else features(sample, fixed.unsqueeze(0)).squeeze(-1)
-    theta, loss = start.clone(), float(losses(sample, held + phi @ start).mean())
+    phi = logit_design(sample, basis)
+    held: float | Tensor = 0.0
+    if fixed is not None:
+        held = logit_design(sample, fixed.unsqueeze(0)).squeeze(-1)
+
+    def mean_loss(theta: Tensor) -> float:
+        return float(losses(sample, held + phi @ theta).mean())
+
+    theta = start.clone()
+    loss = mean_loss(theta)
+    decrement = math.inf
     for step in range(limit):
         each, hessian = derivatives(sample, phi, held + phi @ theta)
-        gradient = each.mean(0)
-        values, vectors = torch.linalg.eigh(hessian)
-        # a direction of negative or tiny curvature is followed downhill with a positive one
-        move = vectors @ ((vectors.T @ gradient) / values.abs().clamp(min=1e-6 * float(values.abs().max())))
-        if float(gradient @ move) <= tolerance * loss and float(values[0]) > 0:
-            inverse = torch.linalg.inv(hessian)
-            return Minimum(theta, inverse @ (each.T @ each / len(each)) @ inverse / len(each), loss, hessian, step)
+        move, decrement, least_curvature = _newton_step(each.mean(0), hessian)
+        if decrement <= tolerance * loss and least_curvature > 0:
+            return Minimum(theta, sandwich(each, hessian), loss, hessian, step)
         size = 1.0
-        while (trial := float(losses(sample, held + phi @ (theta - size * move)).mean())) > loss and size > 1e-6:
+        trial = mean_loss(theta - size * move)
+        while trial > loss and size > SHORTEST:
             size /= 2
-        theta, loss = theta - size * move, trial
-    raise RuntimeError(f"minimise did not converge in {limit} steps; the decrement is {float(gradient @ move):.1e}")
+            trial = mean_loss(theta - size * move)
+        theta = theta - size * move
+        loss = trial
+    raise RuntimeError(
+        f"minimise did not converge in {limit} steps: the Newton decrement is {decrement:.1e} at a "
+        f"loss of {loss:.3g}, {tolerance:g} of it is allowed"
+    )
 
 
-def linear_minimum(sample: Contexts, basis: torch.Tensor) -> Minimum:
-    r"""Linear attention's own minimiser: least squares of $f_a(x_{n+1})$ on $\sum_i y_i x_i^\top E_p x_{n+1}$.
+def sandwich(each: Float[Tensor, "N P"], hessian: Float[Tensor, "P P"]) -> Float[Tensor, "P P"]:
+    r"""The covariance :math:`H^{-1}\,\overline{gg^\top}\,H^{-1}/N` of a minimiser on N contexts."""
+    count = len(each)
+    inverse: Tensor = torch.linalg.inv(hessian)
+    return inverse @ (each.T @ each / count) @ inverse / count
 
-    Its loss $E[(\sum_i f_a(x_i)x_i^\top Mx_{n+1} - f_a(x_{n+1}))^2 + \sigma^2\sum_i(x_i^\top Mx_{n+1})^2]$ is a quadratic form
-    in θ, so the minimiser solves one linear system. Same covariance as :func:`minimise`.
+
+def linear_minimum(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Minimum:
+    r"""Linear attention's own minimiser, by least squares on its answers.
+
+    .. math::
+
+       \mathcal L_{LA}(M) = E\Big[\big(\textstyle\sum_if_a(x_i)x_i^\top Mx_{n+1}-f_a(x_{n+1})\big)^2
+         + \sigma^2\sum_i(x_i^\top Mx_{n+1})^2\Big]
+
+    is a quadratic form in θ, so the minimiser solves one linear system. Its covariance is that of
+    :func:`iclutils.window.theory.lowrank.minimise`. Raises ``ValueError`` where the ``basis`` has
+    not the tokens' dimension.
     """
     validation.shape("basis", basis, "P d d", d=sample.query.shape[-1])
-    phi = features(sample, basis)
-    count = len(phi)
-    pooled = sample.value @ phi                                                    # (N, Q, P)
-    second = 2 * pooled.mT @ pooled / pooled.shape[1] + 2 * sample.sigma**2 * phi.mT @ phi
+    phi = logit_design(sample, basis)
+    pooled = sample.value @ phi  # (N, Q, P)
+    signal = 2 * pooled.mT @ pooled / pooled.shape[1]
+    second = signal + 2 * sample.sigma**2 * phi.mT @ phi
     first = 2 * (pooled * sample.target.unsqueeze(-1)).mean(1)
     hessian = second.mean(0)
     theta = torch.linalg.solve(hessian, first.mean(0))
-    each, inverse = second @ theta - first, torch.linalg.inv(hessian)
+    each = second @ theta - first
     loss = float(sample.target.square().mean() - 0.5 * first.mean(0) @ theta)
-    return Minimum(theta, inverse @ (each.T @ each / count) @ inverse / count, loss, hessian, 1)
+    return Minimum(theta, sandwich(each, hessian), loss, hessian, 1)
 
 
 def linear_mass(n: int, d: int, k: int, sigma: float) -> float:
-    r"""The mass of linear attention's minimiser on B for the affine link, x uniform on $S^{d-1}$ (derived in chapter 4):
+    r"""The mass of linear attention's minimiser on B, affine link, x uniform on the unit sphere.
 
-    $$c = \Big[\frac{k+2}{d+2} + (4 + \sigma^2)k + \frac{n-1}{d}\Big]^{-1}$$
+    .. math:: c = \Big[\frac{k+2}{d+2}+(4+\sigma^2)k+\frac{n-1}{d}\Big]^{-1}
+
+    Derived in chapter 4. Raises ``ValueError`` for d below 2, k outside 1..d, n below 1 or a
+    negative ``sigma``.
+
+    >>> round(linear_mass(n=50, d=10, k=2, sigma=0.1), 4)
+    0.0755
     """
-    validation.whole("k", k, low=1, high=validation.whole("d", d, low=2))
-    return 1 / ((k + 2) / (d + 2) + (4 + validation.nonnegative("sigma", sigma) ** 2) * k + (validation.whole("n", n) - 1) / d)
+    validation.whole("d", d, low=2)
+    validation.whole("k", k, low=1, high=d)
+    validation.whole("n", n)
+    validation.nonnegative("sigma", sigma)
+    return 1 / ((k + 2) / (d + 2) + (4 + sigma**2) * k + (n - 1) / d)
 
 
-@dataclass(frozen=True)
-class Blocks:
-    """A symmetric minimiser read in the frame [B, B_⊥], in units of its c: value and standard error of the worst entries.
-
-    ``c`` is the mean of the diagonal of BᵀMB; ``anisotropy`` the entry of BᵀMB − cI, ``off_block`` of BᵀMB_⊥,
-    ``spurious`` of B_⊥ᵀMB_⊥ that is farthest from zero in standard errors. Each is ``(value, se)``.
-    """
-
-    c: tuple[float, float]
-    anisotropy: tuple[float, float]
-    off_block: tuple[float, float]
-    spurious: tuple[float, float]
+def _newton_step(gradient: Float[Tensor, " P"], hessian: Float[Tensor, "P P"]) -> _NewtonStep:
+    """The move to subtract; a direction of negative or tiny curvature gets a positive one."""
+    curvature, directions = torch.linalg.eigh(hessian)
+    positive = curvature.abs().clamp(min=FLATTEST * float(curvature.abs().max()))
+    move: Tensor = directions @ ((directions.T @ gradient) / positive)
+    return _NewtonStep(move, float(gradient @ move), float(curvature[0]))
 
 
-def read_blocks(minimum: Minimum, d: int, k: int) -> Blocks:
-    """Read a minimiser over :func:`symmetric_basis` of a frame whose first k columns are B (delta method for BᵀMB − cI)."""
-    validation.shape("minimum.theta", minimum.theta, "P", P=d * (d + 1) // 2)
-    i, j = torch.triu_indices(d, d)
-    diagonal = (i == j) & (i < k)
-    mean = diagonal.double() / k
-    c = float(mean @ minimum.theta)
-
-    def worst(rows: torch.Tensor) -> tuple[float, float]:
-        if not len(rows):
-            return 0.0, math.inf
-        value = rows @ minimum.theta / c
-        se = (rows @ minimum.covariance * rows).sum(-1).clamp(min=1e-300).sqrt() / abs(c)
-        index = int((value / se).abs().argmax())
-        return float(value[index]), float(se[index])
-
-    eye = torch.eye(len(i), dtype=torch.float64)
-    inside = torch.cat([eye[(i != j) & (j < k)], (eye[diagonal] - mean)[: k if k > 1 else 0]])
-    return Blocks((c, float((mean @ minimum.covariance @ mean).sqrt())), worst(inside),
-                  worst(eye[(i < k) & (j >= k)]), worst(eye[i >= k]))
-
-
-def full_minimum(case: Case, sample: Contexts, *, start: float = 1.0, bound: float | None = None) -> tuple[Minimum, Blocks]:
-    r"""Minimise over *all* symmetric M, from $M = sBB^\top + 0.2sB_\perp B_\perp^\top$, and read the blocks.
-
-    With ``bound`` the relevant block is held at $B^\top MB = $ ``bound``·I (a binding constraint) and the other blocks
-    are free; the anisotropy is then (0, ∞).
-    """
-    basis = symmetric_basis(torch.eye(case.d, dtype=torch.float64))
-    i, j = torch.triu_indices(case.d, case.d)
-    begin = torch.where(i < case.k, start, 0.2 * start) * (i == j)
-    if bound is None:
-        found = minimise(sample, basis, begin.double())
-        return found, read_blocks(found, case.d, case.k)
-    free = j >= case.k
-    part = minimise(sample, basis[free], begin[free].double(), fixed=bound * case.family[0])
-    theta, covariance = (i == j).double() * bound, torch.zeros(len(i), len(i), dtype=torch.float64)
-    theta[free] = part.theta
-    covariance[free.unsqueeze(0) & free.unsqueeze(1)] = part.covariance.flatten()
-    found = Minimum(theta, covariance, part.loss, part.hessian, part.steps)
-    return found, replace(read_blocks(found, case.d, case.k), anisotropy=(0.0, math.inf))
-
-
-def entry(found: Minimum, left: torch.Tensor, right: torch.Tensor) -> tuple[float, float]:
-    r"""$l^\top M r$ of a :func:`full_minimum` for vectors ``left, right: (d,)``, with its standard error."""
-    d = validation.shape("left", left, "d", d=len(right))["d"]
-    row = torch.einsum("d,pde,e->p", left, symmetric_basis(torch.eye(d, dtype=torch.float64)), right)
-    return float(row @ found.theta), float((row @ found.covariance @ row).sqrt())
-
-
-def relevant_minimum(case: Case, sample: Contexts, *, e: float = 0.0, start: float = 1.0) -> Minimum:
-    r"""Minimise $\mathcal L(cBB^\top + eB_\perp B_\perp^\top)$ over c alone."""
-    begin = torch.tensor([start], dtype=torch.float64)
-    return minimise(sample, case.family[:1], begin, fixed=e * case.family[1])
-
-
-def spurious_cost(case: Case, sample: Contexts, masses: Sequence[float], *, start: float = 1.0) -> torch.Tensor:
-    r"""What mass e on B_⊥ costs once c is optimised again: $\min_c\mathcal L(c, e) - \min_c\mathcal L(c, 0)$, paired.
-
-    Returns ``(len(masses), 2)``, mean and standard error of the difference on common contexts; each e is
-    averaged with −e, which has the same population loss (the sign of v).
-    """
-    best = relevant_minimum(case, sample, start=start)
-    at_best = losses(sample, features(sample, case.family[:1]) @ best.theta)
-    rows = []
-    for e in masses:
-        gap = -at_best
-        for signed in (e, -e):
-            c = relevant_minimum(case, sample, e=signed, start=float(best.theta[0])).theta[0]
-            gap = gap + 0.5 * loss_at(sample, c * case.family[0] + signed * case.family[1])
-        rows.append([float(gap.mean()), float(gap.std()) / math.sqrt(len(gap))])
-    return torch.tensor(rows, dtype=torch.float64)
-
-
-def lemma_slopes(c: float, alpha: torch.Tensor, k: int, count: int, seed: int, which: int = 0) -> torch.Tensor:
-    r"""The derivatives of Lemmas H.3 and H.4, $\partial H/\partial\ln\alpha_i$ for i = ``which``, with $H$ averaged over u.
-
-    Returns ``[[signal, se], [noise, se]]``. At α = (1..1) both are zero by exchangeability, so the value there,
-    on the same draws, is subtracted as a control variate.
-    """
-    n = validation.shape("alpha", alpha, "n")["n"]
-    sample = Case("linear", k + 1, k, n, 1.0).contexts(count * n, seed)
-    logits = validation.nonnegative("c", c) * features(sample, Case("linear", k + 1, k, n, 1.0).family[:1]).squeeze(-1)
-    rows = []
-    for part in ({"noise": False}, {"signal": False}):
-        slope = logit_slopes(sample, logits + alpha.log(), **part) - logit_slopes(sample, logits, **part)
-        rows.append([float(slope[:, which].mean()), float(slope[:, which].std()) / math.sqrt(len(slope))])
-    return torch.tensor(rows, dtype=torch.float64)
+def _residual(sample: Contexts, gamma: Float[Tensor, "N n"]) -> Float[Tensor, "N Q"]:
+    """Answer minus target for every task."""
+    return (sample.value @ gamma.unsqueeze(-1)).squeeze(-1) - sample.target

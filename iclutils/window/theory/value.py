@@ -1,177 +1,243 @@
 r"""The softmax unit's population loss when its value weight c is free too, M = w·I on the sphere.
 
-With $t_i = x_i^\top x$, weights $\gamma_i\propto e^{wt_i}$ and a task class of covariance
-$k(t) = \sum_k c_kP_k(t)$, tasks, noise **and** the directions of the tokens around the query are integrated exactly:
+With :math:`t_i=x_i^\top x`, weights :math:`\gamma_i\propto e^{wt_i}` and a task class of covariance
+:math:`k(t)=\sum_kc_kP_k(t)`, tasks, noise *and* the directions of the tokens around the query are
+integrated exactly:
 
-$$B = \sum_i\gamma_ik(t_i),\qquad
-A = \sum_kc_k\Big(\sum_i\gamma_iP_k(t_i)\Big)^2 + \sum_i\gamma_i^2\Big(k(1)-\sum_kc_kP_k(t_i)^2\Big),\qquad
-N = \sum_i\gamma_i^2,$$
+.. math::
 
-$$\mathcal L(w,c) = F - 2c\,E B + c^2(E A + \sigma^2E N).$$
+   B = \sum_i\gamma_ik(t_i),\qquad
+   A = \sum_kc_k\Big(\sum_i\gamma_iP_k(t_i)\Big)^2
+     + \sum_i\gamma_i^2\Big(k(1)-\sum_kc_kP_k(t_i)^2\Big),\qquad
+   N = \sum_i\gamma_i^2,
 
-(the addition theorem gives the average of $k(x_i^\top x_j)$ at fixed $t_i, t_j$, $i\ne j$). Only the n numbers
-$t_i$ are sampled. Collins et al. fix c = 1, where this is the loss of :mod:`iclutils.population`, kept there by degree;
-the best is $c^* = EB/(EA+\sigma^2EN)$. Chapter 3 uses this.
+.. math:: \mathcal L(w,c) = F - 2c\,E B + c^2(E A + \sigma^2E N)
+
+(the addition theorem gives the average of :math:`k(x_i^\top x_j)` at fixed :math:`t_i, t_j`,
+:math:`i\ne j`). Only the n numbers :math:`t_i` are sampled. Collins et al. fix c = 1, where this is
+the loss of :mod:`iclutils.window.theory.isotropic`, kept there by degree; the best is
+:math:`c^*=EB/(EA+\sigma^2EN)`. Chapter 3 uses this.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
+from jaxtyping import Float, Int
 from scipy import optimize
+from torch import Tensor
 
-from iclutils import sphere, validation
-from iclutils.population import Isotropic
-from iclutils.population_linear import LinearUnit
+from iclutils.ground import sphere, validation
+from iclutils.ground.statistics import Estimate
+from iclutils.window.theory import curves
+from iclutils.window.theory.curves import Window
+from iclutils.window.theory.isotropic import Isotropic
+from iclutils.window.theory.linear import LinearUnit
 
-CHUNK = 4_000_000  # entries of the largest tensor held at once
-GROUPS = 16        # jackknife groups for the standard error of w*
-
-
-def grid(low: float = 0.02, high: float = 2e4, points: int = 90) -> torch.Tensor:
-    """Windows to scan: w = 0 (the plain average) and ``points`` − 1 more, evenly spaced in log w; ``(points,)``."""
-    return torch.cat([torch.zeros(1, dtype=torch.float64),
-                      torch.logspace(math.log10(low), math.log10(high), points - 1, dtype=torch.float64)])
-
-
-@dataclass(frozen=True)
-class Best:
-    """The least loss over windows: where, how large, with standard errors over contexts, and the value weight used."""
-
-    w: float
-    w_se: float
-    loss: float
-    loss_se: float
-    c: float
-
-    @property
-    def log_se(self) -> float:
-        """Standard error of log loss."""
-        return self.loss_se / self.loss
+GROUPS = 16  # jackknife groups of contexts, for the standard error of w*
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Moments of one task class over C contexts and W windows: ``w: (W,)``; ``B, A, N: (C, W)``; ``power`` is F."""
+    """The moments A, B and N of one task class in each context at each window; ``power`` is F."""
 
-    w: torch.Tensor
-    B: torch.Tensor
-    A: torch.Tensor
-    N: torch.Tensor
+    w: Float[Tensor, " windows"]
+    B: Float[Tensor, "contexts windows"]
+    A: Float[Tensor, "contexts windows"]
+    N: Float[Tensor, "contexts windows"]
     power: float
 
     def scaled(self, L: float) -> "Windows":
-        """The same class with labels multiplied by L (for affine and ReLU: Lipschitz constant L)."""
+        """The same class with labels times L (for affine and ReLU: Lipschitz constant L)."""
         return replace(self, B=L**2 * self.B, A=L**2 * self.A, power=L**2 * self.power)
 
-    def loss(self, sigma: float, c: float | torch.Tensor = 1.0) -> torch.Tensor:
-        """Loss in each context at each window, ``(C, W)``; ``c`` a number or ``(W,)``."""
+    def loss(
+        self,
+        sigma: float,
+        c: float | Float[Tensor, " windows"] = 1.0,
+    ) -> Float[Tensor, "contexts windows"]:
+        """The loss in each context at each window, for one value weight or one for each window."""
         return self.power - 2 * c * self.B + c**2 * (self.A + sigma**2 * self.N)
 
-    def value_weight(self, sigma: float) -> torch.Tensor:
-        """c* = B/A at each window, labels' noise included; ``(W,)``."""
+    def value_weight(self, sigma: float) -> Float[Tensor, " windows"]:
+        """The best value weight c* at each window."""
         return self.B.mean(0) / (self.A + sigma**2 * self.N).mean(0)
 
-    def best(self, sigma: float, *, free: bool = False) -> Best:
-        """Minimise over the window, and over the value weight where ``free``; parabola in log w between grid points."""
+    def best(self, sigma: float, *, free: bool = False) -> Window:
+        """Minimise over the window, and over the value weight too where it is ``free``.
+
+        Between grid points by a parabola in log w, so the grid must be even in log w. Raises
+        ``ValueError`` for a negative ``sigma``.
+
+        >>> from iclutils.ground.randomness import stream
+        >>> from iclutils.window.functions import Affine
+        >>> grid = curves.log_grid(0.1, 1000, 30)
+        >>> draws = stream(0, "example")
+        >>> (found,) = windows([Affine(3)], 20, grid, contexts=64, generator=draws)
+        >>> fixed, free = found.best(0.5), found.best(0.5, free=True)
+        >>> free.loss < fixed.loss, 0.5 < free.value_weight < 1
+        (True, True)
+        """
         validation.nonnegative("sigma", sigma)
         c = self.value_weight(sigma) if free else torch.ones_like(self.w)
         loss = self.loss(sigma, c)
-        w, least, at = _parabola(self.w, loss.mean(0))
-        se = float(loss[:, at].std() / loss.shape[0] ** 0.5)
-        size = loss.shape[0] // GROUPS
-        groups = loss[: size * GROUPS].view(GROUPS, size, -1).sum(1)
-        left_out = torch.tensor([_parabola(self.w, groups.sum(0) - g)[0] for g in groups], dtype=torch.float64)
-        w_se = float(((GROUPS - 1) / GROUPS * (left_out - left_out.mean()).square().sum()).sqrt())
-        return Best(w, w_se, least, se, float(c[at]))
+        contexts = len(loss)
+        best = curves.parabola_minimum(self.w, loss.mean(0))
+        loss_se = float(loss[:, best.place].std() / contexts**0.5)
+        size = contexts // GROUPS
+        groups = loss[: size * GROUPS].view(GROUPS, size, -1).mean(1)
+        without = [curves.parabola_minimum(self.w, one).w for one in curves.leave_one_out(groups)]
+        replicas = torch.tensor(without, dtype=torch.float64)
+        return Window(best.w, best.loss, loss_se, replicas, float(c[best.place]))
 
 
-def windows(functions: Sequence[Isotropic], n: int, w: torch.Tensor, *, contexts: int, generator: torch.Generator,
-            degree: int = 60) -> list[Windows]:
-    """Moments of several task classes of one d on common contexts; ``degree`` bounds the sum over k.
+def windows(
+    functions: Sequence[Isotropic],
+    n: int,
+    w: Float[Tensor, " windows"],
+    *,
+    contexts: int,
+    generator: torch.Generator,
+    degree: int = 60,
+) -> list[Windows]:
+    r"""The moments of several task classes of one d on common contexts, at the windows ``w``.
 
-    The neglected degrees enter A only through pairs i ≠ j; their weight is at most Σ_{k>degree} c_k.
-    Raises ``ValueError`` for mixed d or fewer than 32 contexts.
+    ``degree`` bounds the sum over k. The degrees beyond enter A only through pairs :math:`i\ne j`;
+    their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for classes of
+    different d, n below 1 or fewer than 32 ``contexts``.
     """
-    d = functions[0].d
-    if any(f.d != d for f in functions):
-        raise ValueError(f"functions must share one d; got {sorted({f.d for f in functions})}")
+    dimensions = sorted({function.d for function in functions})
+    if len(dimensions) != 1:
+        raise ValueError(f"functions must share one d; got {dimensions}")
     validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
-    degrees = torch.arange(degree + 1)
-    spectra = torch.stack([f.spectrum(degrees) for f in functions])                # (functions, K)
-    used = spectra.abs().amax(0) > 0
-    degrees, spectra = degrees[used], spectra[:, used]
-    power = [float(f.covariance(torch.ones((), dtype=torch.float64))) for f in functions]
-    found: list[list[torch.Tensor]] = [[] for _ in functions]
-    shared = []
-    step = max(1, CHUNK // (n * max(len(w), degree)))
+    d = dimensions[0]
+    expansion = _expand(functions, degree)
+    step = max(1, curves.CHUNK // (n * max(len(w), degree)))
+    chunks = []
     for start in range(0, contexts, step):
-        z = torch.randn(min(step, contexts - start), n, d, generator=generator, dtype=torch.float64)
+        size = min(step, contexts - start)
+        z = torch.randn(size, n, d, generator=generator, dtype=torch.float64)
         t = z[..., 0] / z.norm(dim=-1)
-        gamma = torch.softmax(w.unsqueeze(-1) * t.unsqueeze(-2), -1)                # (C, W, n)
-        squares = gamma.square()
-        P = sphere.gegenbauer(t, d, degrees)                                        # (C, n, K)
-        pooled = (gamma @ P).square()                                               # (C, W, K)
-        shared.append(squares.sum(-1))
-        for f, c, F, out in zip(functions, spectra, power, found, strict=True):
-            B = (gamma @ f.covariance(t).unsqueeze(-1)).squeeze(-1)
-            rest = F - P.square() @ c                                               # (C, n)
-            A = pooled @ c + (squares @ rest.unsqueeze(-1)).squeeze(-1)
-            out.append(torch.stack([B, A]))
-    N = torch.cat(shared)
-    joined = [torch.cat(parts, 1) for parts in found]
-    return [Windows(w, BA[0], BA[1], N, F) for BA, F in zip(joined, power, strict=True)]
+        chunks.append(_given_products(t, d, w, functions, expansion))
+    return [_joined(parts) for parts in zip(*chunks, strict=True)]
 
 
-def hills_windows(nu: float, n: int, w: torch.Tensor, *, contexts: int, generator: torch.Generator) -> Windows:
-    r"""Moments for tasks $\cos(\nu\theta-b)$ on the circle cut at ±π, query included in the draw (any ν)."""
+def hills_windows(
+    nu: float,
+    n: int,
+    w: Float[Tensor, " windows"],
+    *,
+    contexts: int,
+    generator: torch.Generator,
+) -> Windows:
+    r"""The moments for tasks :math:`\cos(\nu\theta-b)` on the circle cut at ±π, for any ν ≥ 0.
+
+    The query is drawn too, because the cut is a place on the circle. Raises ``ValueError`` for a
+    negative ``nu``, n below 1 or fewer than 32 ``contexts``.
+    """
     validation.nonnegative("nu", nu)
+    validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
-    theta = math.pi * (2 * torch.rand(contexts, n + 1, generator=generator, dtype=torch.float64) - 1)
-    gamma = torch.softmax(w[:, None] * (theta[:, None, :n] - theta[:, None, n:]).cos(), -1)  # (C, W, n)
-    wave = torch.stack([(nu * theta).cos(), (nu * theta).sin()], -1)                # (C, n + 1, 2)
+    uniform = torch.rand(contexts, n + 1, generator=generator, dtype=torch.float64)
+    theta = math.pi * (2 * uniform - 1)
+    products = (theta[:, None, :n] - theta[:, None, n:]).cos()
+    gamma = torch.softmax(w[:, None] * products, -1)  # (contexts, windows, n)
+    wave = torch.stack([(nu * theta).cos(), (nu * theta).sin()], -1)  # (contexts, n + 1, 2)
     pooled = gamma @ wave[:, :n]
     B = 0.5 * (pooled @ wave[:, n:].mT).squeeze(-1)
-    return Windows(w, B, 0.5 * pooled.square().sum(-1), gamma.square().sum(-1), 0.5)
+    A = 0.5 * pooled.square().sum(-1)
+    return Windows(w, B, A, gamma.square().sum(-1), 0.5)
 
 
-def advantage(unit: LinearUnit, moments: Windows, n: int, sigma: float, *, free: bool = False) -> tuple[float, float]:
-    """Log of linear attention's minimum over the softmax unit's (value weight 1, or ``free``), with its standard error.
+def advantage(
+    unit: LinearUnit,
+    moments: Windows,
+    n: int,
+    sigma: float,
+    *,
+    free: bool = False,
+) -> Estimate:
+    """Log of linear attention's minimum over the softmax unit's; positive where softmax wins.
 
-    Positive where softmax attention wins; ``unit`` and ``moments`` of the same task class.
+    ``unit`` and ``moments`` are of the same task class and context length ``n``; the value weight
+    of the softmax unit is 1 unless ``free``. The degrees of freedom are those of the contexts.
+    Raises ``ValueError`` for a negative ``sigma``.
     """
     best = moments.best(sigma, free=free)
-    least = max(float(unit.minimum(n, sigma)), 1e-9 * best.loss)  # tasks f = 0 leave linear attention no error at all
-    return math.log(least / best.loss), best.log_se
+    # tasks f = 0 leave linear attention no error at all
+    least = max(float(unit.minimum(n, sigma)), 1e-9 * best.loss)
+    return Estimate(math.log(least / best.loss), best.log_loss_se, len(moments.B) - 1)
 
 
-def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) -> tuple[float, float]:
-    r"""The noise $u = \sigma^2/n$ at which both minima are equal, with its standard error; at L = 1, $u = \sigma^2/(nL^2)$.
+def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) -> Estimate:
+    r"""The noise :math:`u=\sigma^2/n` at which both minima are equal.
 
-    Searched in log u over [10⁻⁶, 10⁴]; ``inf`` where softmax wins at the largest u, 0 where it loses at the
-    smallest. The standard error is that of the log ratio over its slope in log u.
+    At L = 1 this is :math:`u=\sigma^2/(nL^2)`. Searched in log u over [10⁻⁶, 10⁴]; ``inf`` where
+    softmax wins at the largest u, 0 where it loses at the smallest. The standard error is that of
+    the log ratio over its slope in log u. Raises ``RuntimeError`` where the search for the root
+    does not converge.
     """
-    def gap(log_u: float) -> float:
-        return advantage(unit, moments, n, math.exp(log_u / 2) * n**0.5, free=free)[0]
 
-    low, high = math.log(1e-6), math.log(1e4)
-    if gap(high) > 0:
-        return math.inf, 0.0
-    if gap(low) < 0:
-        return 0.0, 0.0
-    root = float(optimize.brentq(gap, low, high, xtol=1e-4))
-    slope = (gap(root + 0.1) - gap(root - 0.1)) / 0.2
-    return math.exp(root), math.exp(root) * advantage(unit, moments, n, math.exp(root / 2) * n**0.5)[1] / abs(slope)
+    def gap(log_u: float) -> Estimate:
+        return advantage(unit, moments, n, math.exp(log_u / 2) * n**0.5, free=free)
+
+    low = math.log(1e-6)
+    high = math.log(1e4)
+    dof = len(moments.B) - 1
+    if gap(high).value > 0:
+        return Estimate(math.inf, 0.0, dof)
+    if gap(low).value < 0:
+        return Estimate(0.0, 0.0, dof)
+    root = float(optimize.brentq(lambda log_u: gap(log_u).value, low, high, xtol=1e-4))
+    slope = (gap(root + 0.1).value - gap(root - 0.1).value) / 0.2
+    u = math.exp(root)
+    return Estimate(u, u * gap(root).se / abs(slope), dof)
 
 
-def _parabola(w: torch.Tensor, loss: torch.Tensor) -> tuple[float, float, int]:
-    """Minimum of a curve known on the grid: place, value, and the nearest grid index."""
-    at = int(loss.argmin())
-    if at < 2 or at == len(w) - 1:
-        return float(w[at]), float(loss[at]), at
-    below, here, above = (float(v) for v in loss[at - 1: at + 2])
-    curve = below - 2 * here + above
-    shift = 0.5 * (below - above) / curve if curve > 0 else 0.0
-    return float(w[at] * (w[at + 1] / w[at]) ** shift), here - 0.25 * (below - above) * shift, at
+class _Expansion(NamedTuple):
+    """The degrees that occur in several classes and each class's coefficients there."""
+
+    degrees: Int[Tensor, " degrees"]
+    coefficients: Float[Tensor, "functions degrees"]
+
+
+def _expand(functions: Sequence[Isotropic], degree: int) -> _Expansion:
+    degrees = torch.arange(degree + 1)
+    coefficients = torch.stack([function.spectrum(degrees) for function in functions])
+    used = coefficients.abs().amax(0) > 0
+    return _Expansion(degrees[used], coefficients[:, used])
+
+
+def _given_products(
+    t: Float[Tensor, "contexts n"],
+    d: int,
+    w: Float[Tensor, " windows"],
+    functions: Sequence[Isotropic],
+    expansion: _Expansion,
+) -> list[Windows]:
+    """The moments of each class for given products t of tokens and query."""
+    gamma = torch.softmax(w.unsqueeze(-1) * t.unsqueeze(-2), -1)  # (contexts, windows, n)
+    squares = gamma.square()
+    N = squares.sum(-1)
+    P = sphere.gegenbauer(t, d, expansion.degrees)  # (contexts, n, degrees)
+    P_squared = P.square()
+    pooled = (gamma @ P).square()  # (contexts, windows, degrees)
+    found = []
+    for function, c in zip(functions, expansion.coefficients, strict=True):
+        power = float(function.covariance(torch.ones((), dtype=torch.float64)))
+        B = (gamma @ function.covariance(t).unsqueeze(-1)).squeeze(-1)
+        rest = power - P_squared @ c  # (contexts, n)
+        A = pooled @ c + (squares @ rest.unsqueeze(-1)).squeeze(-1)
+        found.append(Windows(w, B, A, N, power))
+    return found
+
+
+def _joined(parts: Sequence[Windows]) -> Windows:
+    """One class's moments on all chunks of contexts."""
+    B = torch.cat([part.B for part in parts])
+    A = torch.cat([part.A for part in parts])
+    N = torch.cat([part.N for part in parts])
+    return Windows(parts[0].w, B, A, N, parts[0].power)

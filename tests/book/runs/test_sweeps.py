@@ -1,4 +1,4 @@
-"""Sweeps resume, write atomically and record their provenance; the registered ones are well formed."""
+"""Sweeps resume, write atomically, record their provenance, and say how far they are."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import distributed
 import pytest
 
-from iclutils import sweeps
+from iclutils.book.runs import files, sweeps
 
 
 def _square(*, x: int, log: str) -> dict[str, float]:
@@ -27,7 +27,7 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
     assert not (tmp_path / "squares.json").exists()
     sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
     assert Path(log).read_text().split() == ["0", "1", "2", "3", "3", "4", "5"]
-    data = sweeps.recorded("squares", tmp_path)
+    data = sweeps.read("squares", tmp_path)
     assert [job["y"] for job in data["jobs"]] == [0, 1, 4, 9, 16, 25]
     assert {"command", "cpu_s", "machine", "versions", "python", "date"} <= set(data)
 
@@ -38,7 +38,7 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
     def extend(top, **options):
         sweep = sweeps.Sweep(_square, [{"x": x, "log": log} for x in range(10, top)])
         sweeps.run("squares", sweep, unfinished=parts, target=tmp_path, **options)
-        return sweeps.recorded("squares", tmp_path)
+        return sweeps.read("squares", tmp_path)
 
     monkeypatch.setattr(sweeps, "_machine", lambda: "an old machine")
     old = extend(12)
@@ -49,9 +49,12 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
     assert Path(log).read_text().split() == ["10", "11", "12", "13", "14"]
     assert [row["y"] for row in new["jobs"]] == [100, 121, 144, 169, 196]
     assert new["machine"] == "a new machine"
-    assert [row.get("recorded") for row in new["jobs"]] == [{"machine": "an old machine"}] * 2 + [None] * 3
-    assert [{**row, "recorded": 0} for row in new["jobs"][:2]] == [{**row, "recorded": 0} for row in old["jobs"]]
-    assert extend(15) == new
+    said = [row.pop("recorded", None) for row in new["jobs"]]
+    assert said == [{"machine": "an old machine"}] * 2 + [None] * 3
+    assert new["jobs"][:2] == old["jobs"], "what was recorded is kept to the letter"
+    told = (tmp_path / "squares.json").read_text()
+    extend(15)
+    assert (tmp_path / "squares.json").read_text() == told
     assert extend(13)["machine"] == "an old machine"  # where most rows were made
     again = extend(13, fresh=True)
     assert Path(log).read_text().split()[5:] == ["10", "11", "12"]
@@ -69,21 +72,28 @@ def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
 
 
 def test_atomic_write_leaves_no_parts(tmp_path):
-    sweeps.write_atomically(tmp_path / "a.json", "1")
-    sweeps.write_atomically(tmp_path / "a.json", "2")
+    files.write_atomically(tmp_path / "a.json", "1")
+    files.write_atomically(tmp_path / "a.json", "2")
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
     assert (tmp_path / "a.json").read_text() == "2"
 
 
 def test_a_missing_record_says_how_to_make_it(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"python -m iclutils\.sweeps nothing"):
-        sweeps.recorded("nothing", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"python -m iclutils\.recorded nothing"):
+        sweeps.read("nothing", tmp_path)
 
 
 def test_table_lays_rows_out_by_axes():
-    rows = [{"a": a, "t": t, "kind": kind, "y": 10.0 * a + t} for kind in "xy" for a in (2, 1) for t in (0, 1, 2)]
-    assert sweeps.table(rows, ["a", "t"], ["y"], kind="x")[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
-    many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]  # a field may hold lists, of one shape
+    rows = [
+        {"a": a, "t": t, "kind": kind, "y": 10.0 * a + t}
+        for kind in "xy"
+        for a in (2, 1)
+        for t in (0, 1, 2)
+    ]
+    found = sweeps.table(rows, ["a", "t"], ["y"], kind="x")
+    assert found[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    # a result may be lists, of one shape
+    many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]
     found = sweeps.table(many, ["a", "t"], ["sets"], kind="x")
     assert found.shape == (2, 3, 1, 4, 3)
     assert found[1, 2, 0, 3].tolist() == [1, 2, 22]
@@ -93,22 +103,34 @@ def test_table_lays_rows_out_by_axes():
         sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
 
 
-def test_drift_is_the_largest_change(tmp_path, monkeypatch):
+def test_drift_is_the_largest_change(tmp_path):
     log = str(tmp_path / "log")
-    monkeypatch.setitem(sweeps.SWEEPS, "squares", sweeps.Sweep(_square, [{"x": x, "log": log} for x in (1, 2)]))
-    rows = [{"x": 1, "log": log, "y": 1.0, "cpu_s": 0.1}, {"x": 2, "log": log, "y": 5.0, "cpu_s": 0.1}]
-    assert sweeps.drift("squares", rows[:1]) == 0
-    assert sweeps.drift("squares", rows) == pytest.approx(0.2)
-    monkeypatch.setitem(sweeps.SWEEPS, "lists", sweeps.Sweep(lambda x: {"y": [0.0, 2.0 * x]}, [{"x": 1}]))
-    assert sweeps.drift("lists", [{"x": 1, "y": [0.0, 2.5]}]) == pytest.approx(0.2)
-    with pytest.raises(ValueError, match="no"):
-        sweeps.drift("squares", [])
-    with pytest.raises(KeyError, match="name must be one of"):
-        sweeps.drift("circles", rows)
+    squares = sweeps.Sweep(_square, [{"x": x, "log": log} for x in (1, 2)])
+    rows = [
+        {"x": 1, "log": log, "y": 1.0, "cpu_s": 0.1},
+        {"x": 2, "log": log, "y": 5.0, "cpu_s": 0.1},
+    ]
+    assert sweeps.drift(squares, rows[:1]) == 0
+    # 4 for 5: exact but for rounding, which pytest's default of 1e-6 covers
+    assert sweeps.drift(squares, rows) == pytest.approx(0.2)
+    lists = sweeps.Sweep(lambda x: {"y": [0.0, 2.0 * x]}, [{"x": 1}])
+    assert sweeps.drift(lists, [{"x": 1, "y": [0.0, 2.5]}]) == pytest.approx(0.2)
+    with pytest.raises(ValueError, match="at least one row"):
+        sweeps.drift(squares, [])
+
+
+def test_a_sweep_says_how_far_it_is_and_nothing_where_nothing_is_missing(tmp_path, capfd):
+    sweep = sweeps.Sweep(_square, [{"x": x, "log": str(tmp_path / "log")} for x in (1, 2)])
+    sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+    told = capfd.readouterr().err.splitlines()
+    assert told[0] == "squares: 0 of 2 jobs done"
+    assert told[-1].startswith("squares: 2 of 2 jobs done in ")
+    sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+    assert capfd.readouterr().err == ""
 
 
 def _meet(*, x: int, folder: str) -> dict[str, float]:
-    """Two such jobs wait for each other, so they end only if two workers run them at the same time."""
+    """Two such jobs wait for each other: they end only if two workers run them at once."""
     Path(folder, str(x)).touch()
     deadline = time.monotonic() + 60
     while not Path(folder, str(1 - x)).exists():
@@ -118,19 +140,27 @@ def _meet(*, x: int, folder: str) -> dict[str, float]:
     return {"pid": os.getpid()}
 
 
-def test_two_dask_workers_share_the_jobs(tmp_path):
+def test_two_processes_share_the_jobs(tmp_path):
     sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        sweeps.run("meet", sweep, dask=cluster.scheduler_address, unfinished=tmp_path / "parts", target=tmp_path)
-    rows = sweeps.recorded("meet", tmp_path)["jobs"]
+    sweeps.run("meet", sweep, workers=2, unfinished=tmp_path / "parts", target=tmp_path)
+    rows = sweeps.read("meet", tmp_path)["jobs"]
     assert [row["x"] for row in rows] == [0, 1]
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
 
 
-@pytest.mark.parametrize("name", sorted(sweeps.SWEEPS))
-def test_registered_jobs_are_distinct_and_recorded(name):
-    jobs = [json.dumps(job, sort_keys=True) for job in sweeps.SWEEPS[name].jobs]
-    assert len(set(jobs)) == len(jobs)
-    rows = sweeps.recorded(name)["jobs"]
-    assert [{key: row[key] for key in json.loads(job)} for row, job in zip(rows, jobs, strict=True)] == \
-        [json.loads(job) for job in jobs]
+def test_bad_input_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="workers must be at least 1"):
+        sweeps.run("squares", sweeps.Sweep(_square, []), workers=0, target=tmp_path)
+
+
+def test_two_dask_workers_share_the_jobs(tmp_path):
+    sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
+    local = distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    )
+    folders = {"unfinished": tmp_path / "parts", "target": tmp_path}
+    with local as cluster:
+        sweeps.run("meet", sweep, dask=cluster.scheduler_address, **folders)
+    rows = sweeps.read("meet", tmp_path)["jobs"]
+    assert [row["x"] for row in rows] == [0, 1]
+    assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3

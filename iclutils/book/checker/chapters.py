@@ -1,0 +1,201 @@
+"""A chapter as pytest sees it: a file of cells, each a test, and the checks that follow them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import nbval.plugin as nbv
+import pytest
+
+from iclutils.book.checker import kernel, progress
+from iclutils.book.checker.comparison import ClaimItem, LedgerItem, read_expected
+from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.run import ChapterRun
+from iclutils.book.checker.seeds import with_master_seed
+from iclutils.book.ledger import schema
+from iclutils.book.runs import cache, origin
+from iclutils.book.runs.files import ROOT
+
+OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
+FORBIDDEN_TAGS = {
+    "skip-execution",
+    "raises-exception",
+    "nbval-skip",
+    "nbval-raises-exception",
+    "nbval-ignore-output",
+}
+_CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
+
+
+class SeedsOfChapter(pytest.Collector):
+    """One chapter, once for each master seed of the command line."""
+
+    def __init__(self, path: Path, **kwargs: Any) -> None:
+        super().__init__(name=path.name, path=path, **kwargs)
+
+    def collect(self) -> Iterator["ChapterFile"]:
+        """The chapter with its knob turned, one after another."""
+        for seed in self.config.option.master_seeds.split():
+            node_id = f"{self.path.relative_to(ROOT).as_posix()}@seed={seed}"
+            chapter = ChapterFile.from_parent(self, path=self.path, name=node_id, nodeid=node_id)
+            chapter.master_seed = int(seed)
+            yield chapter
+
+
+class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
+    """One chapter: its kernel, its cells, its claims."""
+
+    master_seed: int | None = None
+    run: ChapterRun
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """The tests of the chapter; a chapter that would not be checked is refused."""
+        mode = self.config.option.chapters
+        try:
+            self.run = self._new_run(compare=mode in ("compare", "try"))
+        except ValueError as error:
+            raise self.CollectError(str(error)) from None
+        self.nb = self.run.notebook
+        cells = self.run.cells
+        for number, cell in enumerate(cells):
+            yield ChapterCell.from_parent(
+                self,
+                name=f"cell{number}",
+                cell_num=number,
+                cell=cell,
+                options=defaultdict(bool),
+                run=self.run,
+            )
+        if mode == "run":
+            return
+        for claim in self.run.expected:
+            yield ClaimItem.from_parent(self, name=f"claim:{claim}", run=self.run)
+        yield LedgerItem.from_parent(self, name="ledger", run=self.run)
+
+    def _new_run(self, *, compare: bool) -> ChapterRun:
+        notebook = readable_chapter(self.path)
+        if self.master_seed is not None:
+            with_master_seed(notebook, self.master_seed)
+        return ChapterRun(
+            path=self.path,
+            notebook=notebook,
+            rows=rows_of(self.path.stem),
+            expected=read_expected(self.path.stem) if compare else {},
+            reference=origin.reference(self.path.stem, ROOT),
+            master_seed=self.master_seed,
+            fill_cache=self.config.option.fill_cache,
+        )
+
+    def setup(self) -> None:
+        """Start the kernel."""
+        self.run.starts()
+        super().setup()
+        kernel.adapt(self.kernel)
+
+
+def readable_chapter(path: Path) -> Any:
+    """The chapter as a notebook without outputs.
+
+    Raises ``ValueError`` where the chapter is not in the table of contents, where neither nbval nor
+    the book would run it or all of its cells, and where a cell asks to be skipped or to fail.
+    """
+    text = path.read_text(encoding="utf8")
+    if path.stem not in cache.toc_chapters(ROOT):
+        raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
+    if not text.startswith("---\njupytext:"):
+        reason = "so that neither nbval nor the book would run it"
+        raise ValueError(f"{path.name} has no jupytext header, {reason}")
+    notebook = cache.read_chapter(path)
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    lost = len(_CODE_CELL.findall(text)) - len(cells)
+    if lost:
+        reason = "stand inside another block and would never be run"
+        raise ValueError(f"{path.name}: {lost} code cell(s) {reason}")
+    for number, cell in enumerate(cells):
+        cell["outputs"] = []
+        cell["execution_count"] = number + 1
+        tags = {str(tag).lower() for tag in cell.metadata.get("tags", [])}
+        bad = FORBIDDEN_TAGS & tags
+        if bad or dict(nbv.find_comment_markers(cell.source)):
+            rest = sorted(bad) or "its nbval comment"
+            rule = f"every cell is run and may not fail; remove {rest}"
+            raise ValueError(f"{path.name}, code cell {number}: {rule}")
+    return notebook
+
+
+def rows_of(chapter: str) -> list[str]:
+    """The ids of the chapter's rows in the ledger.
+
+    Raises ``ValueError`` where there is none.
+    """
+    blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
+    rows = blocks[chapter]["claims"] if chapter in blocks else []
+    if not rows:
+        reason = "so that nothing would be checked"
+        raise ValueError(f"{chapter}.md has no claim in book/claims.yml, {reason}")
+    return [row["id"] for row in rows]
+
+
+class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
+    """One code cell: it must run without an error. What it printed is kept for the claims."""
+
+    def __init__(self, *, run: ChapterRun, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.run = run
+        self.output_timeout = OUTPUT_WAIT
+
+    @property
+    def where(self) -> str:
+        """The cell's name in messages."""
+        return f"{self.run.label}, cell {self.cell_num + 1} of {len(self.run.cells)}"
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where pytest says that the test is."""
+        return self.path, 0, f"{self.parent.nodeid}::{self.name}"
+
+    def setup(self) -> None:
+        """Not nbval's: after a timeout that marks the other cells as expected failures.
+
+        They would look like success.
+        """
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+        """A finding is shown by its message alone."""
+        if isinstance(excinfo.value, Finding):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo)
+
+    def runtest(self) -> None:
+        """Run the cell, unless an earlier one failed."""
+        if self.run.cells_passed < self.cell_num:
+            raise Consequence("not run: an earlier cell of this chapter failed")
+        report = progress.of(self.config)
+        report.cell(self.run, self.cell_num)
+        try:
+            super().runtest()
+        except BaseException:
+            report.failed(self.run, self.cell_num)
+            raise
+        finally:
+            self.keep_outputs()
+        self.run.cells_passed += 1
+        if self.run.whole:
+            self.run.ran_through(kernel.processor_seconds(self.parent.kernel))
+            report.done(self.run)
+
+    def keep_outputs(self) -> None:
+        """Put the outputs into the notebook, and hand what was printed to the run."""
+        outputs = []
+        for output in self.test_outputs or []:
+            node: Any = nbformat.from_dict(dict(output))  # type: ignore[no-untyped-call]
+            if node["output_type"] == "execute_result":
+                node["execution_count"] = self.cell.execution_count
+            outputs.append(node)
+            if node["output_type"] == "stream" and node["name"] == "stderr":
+                self.run.warns(self.cell_num, node["text"])
+            elif node["output_type"] == "stream":
+                self.run.prints(self.cell_num, node["text"])
+        self.cell["outputs"] = outputs

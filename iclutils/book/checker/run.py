@@ -1,0 +1,167 @@
+"""One run of a chapter: what its cells printed, and what is kept of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import yaml
+
+from iclutils.book.ledger import schema
+from iclutils.book.ledger.audit import complaints
+from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, Line, parse_printed
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs.origin import AGREES, DISAGREES, Origin, now
+
+
+class Printed(NamedTuple):
+    """A claim as a cell printed it, and as it reads."""
+
+    text: str
+    line: Line
+
+
+@dataclass
+class ChapterRun:
+    """What one session finds out about a chapter, from its first cell to its last comparison.
+
+    ``rows`` are the ids of the chapter's block of the ledger, ``expected`` the reference lines by
+    id, ``reference`` their digest. ``master_seed`` is None where the chapter runs with its own.
+    """
+
+    path: Path
+    notebook: Any
+    rows: list[str]
+    expected: dict[str, Line]
+    reference: str | None
+    master_seed: int | None
+    fill_cache: bool
+
+    printed: list[Printed] = field(default_factory=list)
+    stray: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
+    cells_passed: int = 0
+    seconds: float = 0.0
+    judged: dict[str, bool] = field(default_factory=dict)
+    folder: Path | None = None
+    origin: Origin = field(default_factory=Origin)
+
+    @property
+    def chapter(self) -> str:
+        """The chapter's name, ``06_stagewise_dynamics``."""
+        return self.path.stem
+
+    @property
+    def label(self) -> str:
+        """The run's name, which tells runs with different master seeds apart."""
+        seed = "" if self.master_seed is None else f", seed {self.master_seed}"
+        return self.chapter + seed
+
+    @property
+    def cells(self) -> list[Any]:
+        """The code cells, in order."""
+        return [cell for cell in self.notebook.cells if cell.cell_type == "code"]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every cell ran without an error."""
+        return self.cells_passed == len(self.cells)
+
+    @property
+    def at_own_settings(self) -> bool:
+        """Whether the chapter's knobs are turned."""
+        return any(printed.text.startswith(AT_YOUR_SETTINGS) for printed in self.printed)
+
+    def starts(self) -> None:
+        """Note what the run is made of, before its first cell."""
+        self.folder = cache.cache_path(ROOT)
+        self.origin = now(ROOT)
+
+    def prints(self, cell: int, text: str) -> None:
+        """Sort what a cell printed: claims, and lines that are none."""
+        for line in text.splitlines():
+            try:
+                self.printed.append(Printed(line, parse_printed(line)))
+            except ValueError:
+                if line.strip():
+                    self.stray.append(f"cell{cell}: {line}")
+
+    def warns(self, cell: int, text: str) -> None:
+        """Note what a cell wrote to stderr."""
+        self.warned.append(f"cell{cell}: {text.strip()}")
+
+    def ran_through(self, seconds: float) -> None:
+        """All cells passed, in ``seconds`` of processor time: the run may be shown."""
+        self.seconds = seconds
+        self._keep()
+
+    def found(self) -> dict[str, Line]:
+        """The printed claims by id."""
+        return {printed.line.id: printed.line for printed in self.printed}
+
+    def ledger_findings(self, must_be_expected: bool) -> Iterator[str]:
+        """Where the chapter's block of the ledger and what it printed do not match one to one.
+
+        With ``must_be_expected`` each claim needs a reference line too.
+        """
+        ids = [printed.line.id for printed in self.printed]
+        for line in self.stray:
+            yield f"printed but not compared: {line}"
+        for line in self.warned:
+            yield f"a cell wrote to stderr: {line}"
+        for row in self.rows:
+            if row not in ids:
+                yield f"{row}: this row of book/claims.yml has no check in the chapter"
+        for claim in ids:
+            if claim not in self.rows:
+                yield f"{claim}: checked, but has no row in book/claims.yml"
+        for claim in sorted(set(ids)):
+            if ids.count(claim) > 1:
+                yield f"{claim}: printed more than once"
+        if self.master_seed is None and self.at_own_settings:
+            where = "the settings of its block in book/claims.yml"
+            yield f"the chapter's knobs are not at {where} ('at your settings')"
+        if must_be_expected:
+            for claim in ids:
+                if claim not in self.expected:
+                    yield f"{claim}: checked, but has no line in tests/expected"
+
+    def audit_findings(self) -> Iterator[str]:
+        """Where a row's check could not have come out otherwise, or a control is none."""
+        blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
+        records = cache.records(self.notebook)
+        for row in blocks[self.chapter]["claims"]:
+            if row["id"] in records:
+                yield from complaints(records[row["id"]], row)
+
+    def was_judged(self) -> None:
+        """Note beside the kept run how the comparison went; one that left out a line is none."""
+        names = {f"claim:{claim}" for claim in self.expected} | {"ledger"}
+        if self.whole and set(self.judged) == names:
+            agrees = all(self.judged.values())
+            self.origin["outcome"] = AGREES if agrees else DISAGREES
+            self.origin["reference"] = self.reference
+            self._keep()
+
+    def write_expected(self) -> None:
+        """Make what the chapter printed its reference."""
+        lines = [str(line) for line in self.found().values()]
+        command = f"make expected NAME={self.chapter}"
+        head = f"# The verdicts of {self.chapter}, as it prints them. Rewrite with: {command}\n"
+        text = yaml.safe_dump(lines, allow_unicode=True, width=1000, default_style="'")
+        write_atomically(expected_path(self.chapter), head + text)
+
+    def _keep(self) -> None:
+        """Put the run where the site finds it.
+
+        Not so where the package or another input was edited meanwhile: then nobody knows what ran.
+        """
+        shown = self.fill_cache and self.master_seed is None
+        if shown and self.folder is not None and cache.cache_path(ROOT) == self.folder:
+            cache.store_run(self.notebook, self.path, self.folder, self.seconds, self.origin)
+
+
+def expected_path(chapter: str) -> Path:
+    """Where a chapter's reference lines are."""
+    return ROOT / "tests" / "expected" / f"{chapter}.yml"

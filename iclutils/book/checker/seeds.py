@@ -1,0 +1,82 @@
+"""Other master seeds: the knob ``seed`` is turned, and the verdicts are recorded."""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from iclutils.book.ledger import schema
+from iclutils.book.ledger.lines import parse_printed
+from iclutils.book.runs.cache import SEEDS_FILE
+from iclutils.book.runs.files import ROOT, write_atomically
+
+Verdicts = dict[str, dict[str, str]]  # of a claim under a seed
+
+
+class Report(NamedTuple):
+    """What one run of a chapter printed, and its processor time in seconds."""
+
+    chapter: str
+    master_seed: int | None
+    claims: list[str]
+    seconds: float
+
+
+def with_master_seed(notebook: Any, seed: int) -> None:
+    """Turn the one knob ``seed = 0``, which every chapter has on a line of its own.
+
+    Raises ``ValueError`` where the chapter has another number of such lines.
+    """
+    places = [
+        (cell, number)
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for number, line in enumerate(cell.source.splitlines())
+        if line.strip() == "seed = 0"
+    ]
+    if len(places) != 1:
+        raise ValueError(f"a chapter needs exactly one line 'seed = 0'; found {len(places)}")
+    cell, number = places[0]
+    lines = cell.source.splitlines()
+    lines[number] = f"seed = {seed}"
+    cell.source = "\n".join(lines)
+
+
+def record(reports: Sequence[Report], terminal: pytest.TerminalReporter) -> None:
+    """Merge this session's verdicts into ``book/recorded/seeds.json`` and print them."""
+    table: Verdicts = defaultdict(dict)
+    for report in reports:
+        for text in report.claims:
+            line = parse_printed(text)
+            table[line.id][str(report.master_seed)] = line.verdict
+    merge(table)
+    show(table, terminal)
+
+
+def merge(table: Verdicts) -> None:
+    """Add verdicts to the record, in the order of ids and seeds; claims that are gone leave it."""
+    path = ROOT / SEEDS_FILE
+    known: Verdicts = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"].values()
+    claims = sorted(row["id"] for block in blocks for row in block["claims"])
+    kept: Verdicts = {}
+    for claim in claims:
+        found = known.get(claim, {}) | table.get(claim, {})
+        if found:
+            kept[claim] = {seed: found[seed] for seed in sorted(found, key=int)}
+    write_atomically(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+
+
+def show(table: Verdicts, terminal: pytest.TerminalReporter) -> None:
+    """Print a table: a row a claim, a column a seed, a mark where the verdicts differ."""
+    terminal.section("verdicts by master seed")
+    seeds = sorted({seed for found in table.values() for seed in found}, key=int)
+    width = max((len(claim) for claim in table), default=5) + 2
+    head = "".join(f"seed {seed}".ljust(16) for seed in seeds)
+    terminal.line("claim".ljust(width) + head)
+    for claim, found in table.items():
+        cells = "".join(found.get(seed, "-").ljust(16) for seed in seeds)
+        mark = "" if len(set(found.values())) == 1 else "  <- differ"
+        terminal.line(claim.ljust(width) + cells + mark)

@@ -1,0 +1,50 @@
+"""A figure as SVG, with the table of what it shows and how well it reads."""
+
+import io
+import re
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from iclutils.book.figures import data, legibility
+
+
+def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
+    """A figure as SVG, and what goes with it.
+
+    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads. The same figure
+    gives the same bytes. Words are outlines, so that it looks the same on every machine; a reader
+    who cannot see it has the alternative text and the table. Maps and clouds of points are pictures
+    inside it.
+    """
+    with_it = {"csv": data.csv_text(figure), "lettering": legibility.lettering(figure)}
+    for dense in figure.findobj(legibility.dense):
+        dense.set_rasterized(True)
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None}, dpi=220)
+    return re.sub(r' (?:d|x|y)="[^"]+"', to_hundredths, text.getvalue()), with_it
+
+
+def to_hundredths(attribute: re.Match[str]) -> str:
+    """Coordinates to a hundredth of a point: a third of the file is digits that no screen shows."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", attribute[0])
+
+
+def show_as_svg() -> None:
+    """In IPython, display figures through :func:`as_svg` alone; elsewhere do nothing."""
+    from IPython.core.formatters import SVGFormatter
+    from IPython.core.getipython import get_ipython
+
+    class FigureFormatter(SVGFormatter):
+        """Not ``for_type``: Matplotlib's inline backend clears that whenever it is set up."""
+
+        def __call__(self, shown: object) -> object:
+            return as_svg(shown) if isinstance(shown, Figure) else super().__call__(shown)
+
+    shell = get_ipython()
+    if shell is not None and shell.display_formatter is not None:
+        from matplotlib_inline.config import InlineBackend
+
+        InlineBackend.instance(parent=shell).figure_formats = {"svg"}
+        formatters = shell.display_formatter.formatters
+        formatters["image/svg+xml"] = FigureFormatter(parent=shell.display_formatter)

@@ -1,0 +1,49 @@
+"""The ledger: claims written down before they are measured, and the verdicts on them.
+
+Chapters use :class:`Ledger`, :func:`outcomes` and :func:`tell`; the checker and the site the rest.
+"""
+
+from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
+from iclutils.book.ledger.prose import outcomes, tell
+from iclutils.book.ledger.schema import (
+    CLAIMS_FILE,
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NOT_TESTABLE,
+    OURS,
+    SUPERSEDED,
+    UNDECIDED_ROW,
+    VERDICTS,
+    Block,
+    Claims,
+    Document,
+    LedgerError,
+    Row,
+    load,
+)
+from iclutils.book.ledger.verdicts import Ledger, Record
+
+__all__ = [
+    "AT_YOUR_SETTINGS",
+    "CLAIMS_FILE",
+    "FAILS",
+    "HOLDS",
+    "IN_PART",
+    "NOT_TESTABLE",
+    "OURS",
+    "SUPERSEDED",
+    "UNDECIDED_ROW",
+    "VERDICTS",
+    "Block",
+    "Claims",
+    "Document",
+    "Ledger",
+    "LedgerError",
+    "Record",
+    "Row",
+    "format_value",
+    "load",
+    "outcomes",
+    "tell",
+]

@@ -1,0 +1,298 @@
+"""The audit: could a row's check have come out otherwise?
+
+Every comparison of a record is judged again at values at which its statement is false and at one at
+which it is true, by the very functions that judged it first, and the row's verdict must move with
+it. What cannot move is named, and so are parts and controls that say nothing of their own: a
+control that is a part's negation or the same call, one that compares nothing with nothing, a
+margin that is the deviation itself.
+
+Two numbers are taken for the same one where they agree to :data:`SAME`. Two independent
+measurements never do; two counts, two exponents or two shares that are 1 may, so that numbers with
+few digits are not compared.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import NamedTuple
+
+from iclutils.book.ledger.lines import format_value
+from iclutils.book.ledger.schema import HOLDS, NULL, RIGHT, WRONG, Row
+from iclutils.book.ledger.verdicts import Record, blunt_controls, verdict_of
+from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, Comparison
+from iclutils.ground.statistics.comparisons import EQUAL, GREATER, LESS, TESTS
+
+SAME = 1e-9  # relative
+EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
+FAR = 4.0  # half-widths beyond the bound at which a statement is taken to be false
+LISTED = 5  # findings of one row that are said before the rest is counted
+NOTHING = 1e-12  # a computed number below it is zero
+
+MIRRORED = {GREATER: LESS, LESS: GREATER, EQUAL: EQUAL}
+
+
+class Named(NamedTuple):
+    """A part or a control with its name."""
+
+    name: str
+    found: Comparison
+    kind: str = ""  # of a control
+
+    def __str__(self) -> str:
+        shown = f"{format_value(self.found.value, self.found.half_width)} {self.found.against}"
+        what = f"{self.kind} control" if self.kind else "part"
+        return f"the {what} '{self.name}' ({shown})" if self.name else f"the only part ({shown})"
+
+
+def audit(record: Record, row: Row) -> list[str]:
+    """What is wrong with a row's check, one sentence each; empty where nothing is.
+
+    >>> from iclutils.ground.statistics import equal, greater, less
+    >>> slope = {"slope": greater(0.3, se=0.01, dof=19)}
+    >>> controls = {"wrong": less(0.3, se=0.01, dof=19)}
+    >>> record = Record("c", "r", "holds", 0.3, 0.05, slope, controls, {}, True)
+    >>> row = {"controls": {"wrong": {"kind": "wrong", "what": "the opposite sign"}}}
+    >>> for finding in audit(record, row):
+    ...     print(finding)
+    the wrong control 'wrong' (0.300 ± 0.049 < 0) only negates the part 'slope' (0.300 ± 0.049 > 0)
+    """
+    parts = [Named(name, found) for name, found in record.parts.items()]
+    controls = [
+        Named(name, found, row["controls"][name]["kind"]) for name, found in record.controls.items()
+    ]
+    unknown = [named for named in [*parts, *controls] if named.found.test not in TESTS]
+    if unknown:
+        made = "was not made by iclutils.ground.statistics and cannot be judged again"
+        return [f"{named} {made}" for named in unknown]
+    found = [*_alone(parts, controls), *_together(parts, controls)]
+    return found or list(_verdict_moves(record, row))
+
+
+def complaints(record: Record, row: Row) -> list[str]:
+    """What of the audit is not excused: a row's field ``audit`` says why a finding may stand.
+
+    An excuse for nothing is complained of as well.
+    """
+    found = audit(record, row)
+    if "audit" not in row:
+        listed = [f"{row['id']}: {finding}" for finding in found[:LISTED]]
+        left = len(found) - LISTED
+        return (
+            [*listed, f"{row['id']}: and {left} more findings of this row"] if left > 0 else listed
+        )
+    if found:
+        return []
+    return [f"{row['id']}: its field 'audit' excuses nothing any more; remove it"]
+
+
+# -------------------------------------------------------------- each comparison by itself
+
+
+def _alone(parts: list[Named], controls: list[Named]) -> Iterator[str]:
+    for named in [*parts, *controls]:
+        if named.kind in ("", RIGHT):
+            yield from _can_turn(named)
+        if named.kind:
+            yield from _compares_something(named)
+        else:
+            yield from _not_at_its_edge(named)
+
+
+def _can_turn(named: Named) -> Iterator[str]:
+    """A false statement must be contradicted and a true one supported.
+
+    What is contradicted in spite of its noise is spared the second: it lies far outside.
+    """
+    found = named.found
+    for value in false_values(found):
+        if found.at(value).outcome != CONTRADICTED:
+            yield f"{named} would not be contradicted at {value:.4g}, where it is false"
+    if found.outcome == CONTRADICTED and not named.kind:
+        return
+    if found.at(true_value(found)).outcome == SUPPORTED:
+        return
+    if found.two_sided:
+        need = f"±{found.half_width:.2g} is wider than the margin {found.margin:.2g}"
+        yield f"{named} could never be supported: its interval {need}; take more trials"
+    else:
+        yield f"{named} could never be supported"
+
+
+def false_values(found: Comparison) -> list[float]:
+    """Values at which a comparison's statement is clearly false, on every side that it has."""
+    away = found.margin + FAR * found.half_width + _unit(found)
+    below = found.bound - away
+    above = found.bound + away
+    return {GREATER: [below], LESS: [above], EQUAL: [below, above]}[found.test]
+
+
+def true_value(found: Comparison) -> float:
+    """A value at which a comparison's statement is clearly true."""
+    away = FAR * found.half_width + _unit(found)
+    return found.bound + {GREATER: away, LESS: -away, EQUAL: 0.0}[found.test]
+
+
+def _unit(found: Comparison) -> float:
+    """A step that no rounding hides, for a number that was computed and has no half-width."""
+    return found.margin or max(abs(found.bound), abs(found.value), 1.0)
+
+
+def _compares_something(named: Named) -> Iterator[str]:
+    """A control that computes to zero and is held against zero has measured nothing."""
+    found = named.found
+    is_nothing = abs(found.value) <= NOTHING and found.half_width <= NOTHING
+    if is_nothing and (named.kind == NULL or abs(found.bound) <= NOTHING):
+        yield f"{named} is zero by construction: it compares a thing with itself"
+
+
+def _not_at_its_edge(named: Named) -> Iterator[str]:
+    """A tolerance that was made from the deviation puts the value on its edge."""
+    found = named.found
+    deviation = abs(found.value - found.bound)
+    edges = [found.margin, found.half_width, abs(found.margin - found.half_width)]
+    edges.append(found.margin + found.half_width)
+    for edge in edges:
+        if edge > 0 and abs(deviation - edge) <= EDGE * edge and not _whole(found.value, edge):
+            yield f"{named} lies on the edge of its own tolerance: was that made from the value?"
+            return
+    if found.two_sided and found.value == found.bound and not _round(found.value):
+        yield f"{named} is its target to the last bit: it is held against itself"
+
+
+# -------------------------------------------------------------- two comparisons of one row
+
+
+def _together(parts: list[Named], controls: list[Named]) -> Iterator[str]:
+    for first, second in combinations(parts, 2):
+        if same_call(first.found, second.found):
+            yield f"{second} is the same comparison as {first}"
+        elif negates(first.found, second.found):
+            yield f"{second} only negates {first}: they cannot both hold"
+    for control in controls:
+        for part in parts:
+            if same_call(part.found, control.found):
+                yield f"{control} is the same comparison as {part}"
+            elif negates(part.found, control.found):
+                yield f"{control} only negates {part}"
+            elif control.kind == WRONG and follows(part.found, control.found):
+                yield f"{control} can only be contradicted where {part} is supported"
+    for first, second in combinations(controls, 2):
+        if same_call(first.found, second.found):
+            yield f"{second} is the same comparison as {first}"
+
+
+def same_call(first: Comparison, second: Comparison) -> bool:
+    """Whether two comparisons hold the same number against the same condition.
+
+    The sign of the number, turned together with the condition's, makes no difference.
+    """
+    if _accidental(first, second):
+        return False
+    return _agree(first, second) or _agree(first, mirrored(second))
+
+
+def negates(first: Comparison, second: Comparison) -> bool:
+    """Whether one of two inequalities is supported exactly where the other is contradicted."""
+    if first.two_sided or second.two_sided:
+        return False
+    turned = _with_test(second, MIRRORED[second.test])
+    return _agree(first, turned) or _agree(first, mirrored(turned))
+
+
+def follows(part: Comparison, control: Comparison) -> bool:
+    """Whether a control is contradicted as a matter of course where the part is supported.
+
+    That is so where the same number is held against a bound on the other side: of x > 0 supported,
+    x < −1 says nothing more.
+    """
+    if part.two_sided or control.two_sided or _accidental(part, control):
+        return False
+    for other in (control, mirrored(control)):
+        if _same_number(part, other) and part.test == MIRRORED[other.test]:
+            beyond = other.bound - part.bound
+            return beyond <= 0 if part.test == GREATER else beyond >= 0
+    return False
+
+
+def mirrored(found: Comparison) -> Comparison:
+    """The same comparison of the number with the other sign."""
+    return Comparison(
+        value=-found.value,
+        half_width=found.half_width,
+        against=found.against,
+        outcome=found.outcome,
+        test=MIRRORED[found.test],
+        bound=-found.bound,
+        margin=found.margin,
+        dof=found.dof,
+    )
+
+
+def _with_test(found: Comparison, test: str) -> Comparison:
+    return Comparison(
+        found.value, found.half_width, "", found.outcome, test, found.bound, found.margin
+    )
+
+
+def _agree(first: Comparison, second: Comparison) -> bool:
+    return (
+        first.test == second.test
+        and _same_number(first, second)
+        and _close(first.bound, second.bound)
+        and _close(first.margin, second.margin)
+    )
+
+
+def _same_number(first: Comparison, second: Comparison) -> bool:
+    return _close(first.value, second.value) and _close(first.half_width, second.half_width)
+
+
+def _accidental(first: Comparison, second: Comparison) -> bool:
+    """Whether two numbers may be equal by accident: counts, exponents, shares of 0 or 1."""
+    return any(_round(found.value) for found in (first, second))
+
+
+def _close(first: float, second: float) -> bool:
+    return math.isclose(first, second, rel_tol=SAME, abs_tol=NOTHING)
+
+
+def _round(value: float) -> bool:
+    """Whether a number is a count, or one with few digits but for the error of a computation."""
+    return math.isclose(value, float(f"{value:.3g}"), rel_tol=EDGE) or value.is_integer()
+
+
+def _whole(value: float, edge: float) -> bool:
+    return _round(value) and _round(edge)
+
+
+# -------------------------------------------------------------- the row's verdict
+
+
+def _verdict_moves(record: Record, row: Row) -> Iterator[str]:
+    """The verdict must be *holds* where every part is true, and not so where any is false."""
+    if not record.parts:
+        return
+    superseded = "superseded_by" in row
+    true = {name: found.at(true_value(found)) for name, found in record.parts.items()}
+    verdict = _verdict(true, superseded)
+    if verdict != HOLDS and not any(_loud(found) for found in record.parts.values()):
+        yield f"the row's verdict would be '{verdict}' if every part were true"
+    for name, found in record.parts.items():
+        for value in false_values(found):
+            verdict = _verdict(true | {name: found.at(value)}, superseded)
+            if verdict == HOLDS:
+                yield f"the row would hold although its part '{name}' were false ({value:.4g})"
+    for name, control in record.controls.items():
+        kind = row["controls"][name]["kind"]
+        moved = [control.at(value) for value in (true_value(control), *false_values(control))]
+        if all(bool(blunt_controls(row, {name: one})) for one in moved):
+            yield f"the {kind} control '{name}' could never do what it must"
+
+
+def _loud(found: Comparison) -> bool:
+    """Whether a part was contradicted in spite of an interval that is wider than its margin."""
+    return found.two_sided and found.half_width > found.margin
+
+
+def _verdict(parts: Mapping[str, Comparison], superseded: bool) -> str:
+    return verdict_of([part.outcome for part in parts.values()], superseded)

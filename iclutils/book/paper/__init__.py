@@ -1,0 +1,1 @@
+"""The book on paper (pdf) and as the picture of the README (picture)."""

@@ -1,0 +1,53 @@
+"""The bookmarks of a PDF, in the headings' own words (Chromium garbles them)."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from iclutils.book.paper.whole import Heading
+
+
+def finish(pdf: Path, headings: Sequence[Heading], title: str) -> dict[str, int]:
+    """Give ``pdf`` its bookmarks and its title; returns each heading's page by its anchor.
+
+    A heading is found by the name under which the contents link to it. Raises ``RuntimeError``
+    where the PDF has no place of that name.
+    """
+    from pypdf import PdfWriter
+    from pypdf.generic import Fit
+
+    logging.getLogger("pypdf").setLevel(logging.ERROR)  # warns of a number in Chromium's trailer
+    writer = PdfWriter(clone_from=pdf)
+    places = places_of(pdf, writer.named_destinations, headings)
+    numbers: dict[str, int] = {}
+    open_marks: list[tuple[int, Any]] = []  # the marks above the next one, with their levels
+    for heading in headings:
+        place = places[heading.anchor]
+        number = writer.get_destination_page_number(place) or 0
+        while open_marks and open_marks[-1][0] >= heading.level:
+            open_marks.pop()
+        mark = writer.add_outline_item(
+            title=heading.text,
+            page_number=number,
+            parent=open_marks[-1][1] if open_marks else None,
+            fit=Fit.xyz(left=0, top=float(place["/Top"])),
+            is_open=False,
+        )
+        open_marks.append((heading.level, mark))
+        numbers[heading.anchor] = number + 1
+    writer.page_mode = "/UseOutlines"
+    writer.add_metadata({"/Title": title, "/Creator": "make pdf"})
+    writer.write(pdf)
+    return numbers
+
+
+def places_of(
+    pdf: Path, destinations: Mapping[Any, Any], headings: Sequence[Heading]
+) -> dict[str, Any]:
+    """The places of the PDF by their names; each heading must have one."""
+    named = {str(name).removeprefix("/"): place for name, place in destinations.items()}
+    missing = [heading.text for heading in headings if heading.anchor not in named]
+    if missing:
+        raise RuntimeError(f"{pdf.name} has no page for {missing}")
+    return named

@@ -1,0 +1,59 @@
+"""The site at an address of this machine, and Chromium to open it: for the print and the tests."""
+
+import functools
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """A server that does not report each request."""
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def served(site: Path) -> Iterator[str]:
+    """The address of the site, which ends with a slash, while it is served."""
+    handler = functools.partial(Quiet, directory=str(site))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@contextmanager
+def opened() -> Iterator["Browser"]:
+    """A headless Chromium; raises ``FileNotFoundError`` where this machine has none."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    if program is None:
+        raise FileNotFoundError("Chromium is not here: install the package chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()

@@ -1,0 +1,137 @@
+"""The book's figures as files: each figure as ``book/figures/<name>.svg`` and ``.csv``.
+
+A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
+(:mod:`iclutils.book.figures`). How the pages show them: :mod:`iclutils.book.site.run_figure`.
+
+    python -m iclutils.book.site.figures [CHAPTER …]    the lettering of the cached figures
+"""
+
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT, write_atomically
+
+FOLDER = "book/figures"
+SVG = "image/svg+xml"
+
+
+class Size(NamedTuple):
+    """Width and height of a drawing, in points."""
+
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a chapter; the files are named from the root of the site."""
+
+    name: str
+    chapter: str
+    caption: str  # Markdown
+    alt: str
+    output: Mapping[str, Any] | None  # what the run displayed; None where the chapter is not run
+
+    @property
+    def svg_file(self) -> str:
+        """The place of the drawing."""
+        return f"{FOLDER}/{self.name}.svg"
+
+    @property
+    def csv_file(self) -> str:
+        """The place of the numbers that it shows."""
+        return f"{FOLDER}/{self.name}.csv"
+
+    @property
+    def svg(self) -> str:
+        """The drawing; raises ``ValueError`` where the chapter is not run."""
+        if self.output is None:
+            raise ValueError(f"the figure {self.name} is not drawn: {self.chapter} is not run")
+        text = self.output["data"][SVG]
+        return "".join(text) if isinstance(text, list) else str(text)
+
+    @property
+    def with_it(self) -> Mapping[str, Any]:
+        """What the figure carries beside its picture: ``csv`` and ``lettering``."""
+        metadata = self.output.get("metadata", {}) if self.output else {}
+        carried: Mapping[str, Any] = metadata.get(SVG, {})
+        return carried
+
+    @property
+    def size(self) -> Size:
+        """The size that the SVG states."""
+        head = self.svg[self.svg.index("<svg") :][:500]
+        return Size(self._stated(head, "width"), self._stated(head, "height"))
+
+    def _stated(self, head: str, side: str) -> float:
+        match = re.search(rf'\s{side}="([\d.]+)pt"', head)
+        if match is None:
+            raise ValueError(f"the SVG of {self.name} states no {side} in points: {head[:100]!r}")
+        return float(match[1])
+
+
+def code_cells(notebook: Any) -> list[Any]:
+    """The code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def chapter_figures(chapter: str, folder: Path | None = None) -> list[Figure]:
+    """The figures of a chapter, in its order: words from the chapter, pictures from its run.
+
+    ``folder`` is the notebook cache (default: the one of the present key).
+    """
+    path = cache.chapter_path(chapter, ROOT)
+    written = code_cells(cache.read_chapter(path))
+    run = cache.cached_run(path, folder or cache.cache_path(ROOT))
+    ran = code_cells(run.notebook) if run else written
+    found: list[Figure] = []
+    for cell, done in zip(written, ran, strict=True):
+        pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
+        options = cell.metadata.get("mystnb", {})
+        figure = options.get("figure", {})
+        if figure and not pictures:
+            pictures = [None]
+        for picture in pictures:
+            name = figure.get("name", "")
+            caption = str(figure.get("caption", "")).strip()
+            alt = options.get("image", {}).get("alt", "")
+            found.append(Figure(name, chapter, caption, alt, picture))
+    return found
+
+
+def figures_by_name(chapters: Iterable[str], folder: Path) -> dict[str, Figure]:
+    """Every figure of the chapters; raises ``ValueError`` where two share a name or have none."""
+    found: dict[str, Figure] = {}
+    for chapter in chapters:
+        for figure in chapter_figures(chapter, folder):
+            if figure.name in found:
+                others = f"{found[figure.name].chapter} and {chapter}"
+                raise ValueError(f"two figures share the name {figure.name!r}: in {others}")
+            found[figure.name] = figure
+    return found
+
+
+def write_figures(figures: Iterable[Figure], site: Path) -> None:
+    """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
+    written: set[Path] = set()
+    for figure in figures:
+        if figure.output is None:
+            continue
+        texts = {figure.svg_file: figure.svg, figure.csv_file: figure.with_it.get("csv", "")}
+        for name, text in texts.items():
+            write_atomically(site / name, text)
+            written.add(site / name)
+    for path in (site / FOLDER).glob("*"):
+        if path not in written:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    for chapter_name in sys.argv[1:] or cache.toc_chapters(ROOT):
+        for one in chapter_figures(chapter_name):
+            print(chapter_name, one.name, one.with_it.get("lettering"))

@@ -1,0 +1,80 @@
+"""The files that the site offers: notebooks, their Markdown, PDFs, recorded sweeps, the ledger.
+
+They lie under ``book/downloads`` of the site, so that their addresses stay; a PDF is offered only
+while it is a print of this very site.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from iclutils.book.paper import prints
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT, write_atomically
+
+FOLDER = "book/downloads"
+
+
+def recorded() -> list[Path]:
+    """Results of runs too long for the book, and the verdicts of other master seeds."""
+    return sorted((ROOT / "book" / "recorded").glob("*.json"))
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The files of one build."""
+
+    key: str  # of the site, which a print of it carries too
+    files: Mapping[str, Path | str]  # by place on the site: a file, or the text itself
+
+    def size(self, place: str) -> int:
+        """The size of a file in bytes."""
+        file = self.files[place]
+        return len(file.encode()) if isinstance(file, str) else file.stat().st_size
+
+    def digest(self) -> str:
+        """Changes with the places and sizes, which are all that the pages say of the files."""
+        sizes = json.dumps({place: self.size(place) for place in self.files})
+        return hashlib.sha256(sizes.encode()).hexdigest()
+
+    def write(self, site: Path) -> None:
+        """Put the files into the site, and leave none there that is no longer offered."""
+        for place, file in self.files.items():
+            if isinstance(file, str):
+                write_atomically(site / place, file)
+            else:
+                (site / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, site / place)
+        for path in (site / FOLDER).glob("*"):
+            if path.relative_to(site).as_posix() not in self.files:
+                path.unlink()
+
+
+def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[str, str]) -> Offers:
+    """What is offered now; ``notebooks`` holds the executed chapters, ``texts`` the ledger."""
+    files: dict[str, Path] = {}
+    for name in chapters:
+        files[f"{FOLDER}/{name}.ipynb"] = notebooks / cache.CHAPTERS / f"{name}.ipynb"
+        files[f"{FOLDER}/{name}.md"] = cache.chapter_path(name, ROOT)
+    if prints.current(key, ROOT):
+        for path in sorted(prints.folder(ROOT).glob("*.pdf")):
+            files[f"{FOLDER}/{path.name}"] = path
+    for path in [*recorded(), ROOT / "CITATION.cff"]:
+        files[f"{FOLDER}/{path.name}"] = path
+    there = {place: path for place, path in files.items() if path.exists()}
+    return Offers(key, {**there, **texts})
+
+
+def site_key(results_digest: str) -> str:
+    """A digest of all that the pages are made of: a print with this key is one of this site."""
+    digest = hashlib.sha256(results_digest.encode())
+    files = [path for path in (ROOT / "book").rglob("*") if path.is_file()]
+    files = [path for path in files if "__pycache__" not in path.parts]
+    files += [ROOT / name for name in ("_config.yml", "_toc.yml", "CITATION.cff")]
+    for path in sorted(path for path in files if path.exists()):
+        name = path.relative_to(ROOT).as_posix().encode()
+        digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

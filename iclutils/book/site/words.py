@@ -1,0 +1,107 @@
+"""How a row's source and controls are worded, and quotations as nodes."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from docutils import nodes
+
+from iclutils.book.ledger import OURS
+from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
+from iclutils.book.site.nodes import html_tag, tag
+from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED
+
+CLEAR = "clear"
+READINGS = {  # how well our copy of a source can be read, as a mark beside the verdict
+    "mangled": "damaged text",
+    "illegible": "illegible text",
+}
+LEGIBLE = {
+    "clear": "legible in the copy that we read",
+    "mangled": "damaged in the copy that we read, so that the words are partly our repair",
+    "illegible": "illegible in the copy that we read, so that the words are our reconstruction",
+}
+DEMANDED = {
+    WRONG: "wrong on purpose, must be contradicted",
+    NULL: "no effect is there, must not be supported",
+    RIGHT: "the corrected statement, must be supported",
+}
+UNTESTABLE = "which makes the row not testable"
+HAPPENED = {
+    (WRONG, CONTRADICTED): "rejected: contradicted, as it must be",
+    (WRONG, UNDECIDED): f"undecided: not told from the truth, {UNTESTABLE}",
+    (WRONG, SUPPORTED): f"supported, {UNTESTABLE}",
+    (NULL, CONTRADICTED): "contradicted: no such effect, as it must be",
+    (NULL, UNDECIDED): "undecided: no effect found, as it must be",
+    (NULL, SUPPORTED): f"supported: an effect where there is none, {UNTESTABLE}",
+    (RIGHT, SUPPORTED): "supported, as it must be",
+    (RIGHT, UNDECIDED): f"undecided, {UNTESTABLE}",
+    (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
+}
+
+_FORMULA = re.compile(r"\$([^$]+)\$")
+
+
+def is_ours(row: Mapping[str, Any]) -> bool:
+    """Whether the book asks this itself, and no source says it."""
+    return bool(row["source"]["document"] == OURS)
+
+
+def is_damaged(row: Mapping[str, Any]) -> bool:
+    """Whether a row rests on text that our copy does not show as it was printed."""
+    return row["source"].get("reading", CLEAR) in READINGS
+
+
+def damage(row: Mapping[str, Any]) -> list[html_tag]:
+    """The mark that goes with the verdict of a row that rests on such text."""
+    if not is_damaged(row):
+        return []
+    words = READINGS[row["source"]["reading"]]
+    return [tag("span", words, classes=["reading", f"reading-{row['source']['reading']}"])]
+
+
+def short_name(document: Mapping[str, Any]) -> str:
+    """A document as it is named in tables and lines."""
+    return str(document.get("short", document["title"]))
+
+
+def source_text(documents: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    """Where a row's statement stands, or that the book asks it."""
+    source = row["source"]
+    if is_ours(row):
+        return "Asked by this book"
+    return f"{short_name(documents[source['document']])}: {source['place']}"
+
+
+def quotations(row: Mapping[str, Any]) -> list[str]:
+    """The source's own words; none for a row of ours."""
+    printed = row["source"].get("printed", [])
+    return [printed] if isinstance(printed, str) else list(printed)
+
+
+def quoted(text: str) -> list[nodes.Node]:
+    """A quotation word for word: nothing but its formulas is read as markup."""
+    return list(_pieces(" ".join(text.split())))
+
+
+def _pieces(text: str) -> Iterator[nodes.Node]:
+    place = 0
+    for found in _FORMULA.finditer(text):
+        yield nodes.Text(text[place : found.start()])
+        yield nodes.math(found[1], found[1])
+        place = found.end()
+    yield nodes.Text(text[place:])
+
+
+def document_words(document: Mapping[str, Any]) -> list[nodes.Node | str]:
+    """A document as the list of sources names it, with its addresses."""
+    title = f"{document['title']} ({document['kind']}; {document['version']})"
+    return [title, *links(document)]
+
+
+def links(document: Mapping[str, Any]) -> list[nodes.Node | str]:
+    """The addresses of a document, each after a comma or a bracket: ``(arXiv, code)``."""
+    out: list[nodes.Node | str] = []
+    for label, address in document.get("links", {}).items():
+        out += [", " if out else " (", tag("a", label, href=address)]
+    return [*out, ")"] if out else []

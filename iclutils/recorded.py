@@ -1,0 +1,320 @@
+"""The book's recorded sweeps: what a job computes, the lists of jobs, and the command for them.
+
+    python -m iclutils.recorded 05_double_descent --workers 2              # processes
+    python -m iclutils.recorded 05_double_descent --dask tcp://host:8786   # a Dask cluster
+
+The second needs the package ``distributed``. How a job is written, resumed and added to says
+:mod:`iclutils.book.runs.sweeps`. The arguments of a job's function are the names of the settings in
+the records' files, and so stay as they are.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from torch import Tensor
+
+from iclutils.book.runs import sweeps
+from iclutils.book.runs.sweeps import Job, Sweep, table
+from iclutils.ground import validation
+from iclutils.ground.randomness import stream
+from iclutils.regression import layer_training, transformer_training
+from iclutils.regression.dmmse import dmmse_errors
+from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.setting import Setting, errors
+from iclutils.regression.transformers import Architecture, losses
+
+__all__ = [
+    "SWEEPS",
+    "drift",
+    "read",
+    "reduced_and_dmmse_errors",
+    "reduced_errors",
+    "table",
+    "trained_layer_errors",
+    "trained_transformer_errors",
+]
+
+
+def reduced_errors(
+    *,
+    d: int,
+    alpha: float,
+    kappa: float | str,
+    tau: float,
+    rho: float,
+    ridge: float,
+    trial: int,
+    seed: int,
+) -> dict[str, float]:
+    """A job: the exact errors of the reduced model on one pretraining set.
+
+    ``kappa`` may be the text "inf", which JSON has no number for.
+    """
+    setting = Setting(d, alpha, float(kappa), tau, rho)
+    icl, idg = errors(setting, [ridge], seed, trial)[0].tolist()
+    return {"icl": icl, "idg": idg}
+
+
+def reduced_and_dmmse_errors(
+    *,
+    d: int,
+    alpha: float,
+    kappa: float,
+    tau: float,
+    rho: float,
+    ridge: float,
+    contexts: int,
+    trial: int,
+    seed: int,
+) -> dict[str, float]:
+    """A job: the reduced model's errors, and those of dMMSE on the same pretraining tasks.
+
+    The first are :func:`iclutils.recorded.reduced_errors`, the second means over ``contexts``
+    contexts with fresh tasks, and as many with pretraining tasks.
+    """
+    setting = Setting(d, alpha, kappa, tau, rho)
+    tasks = setting.tasks(seed, trial)
+    found = reduced_errors(
+        d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho, ridge=ridge, trial=trial, seed=seed
+    )
+    for name, fresh in (("dmmse_icl", True), ("dmmse_idg", False)):
+        generator = stream(seed, name, d, setting.ell, setting.k, trial)
+        drawn = dmmse_errors(tasks, setting.ell, rho, generator, contexts, fresh=fresh)
+        found[name] = float(drawn.mean())
+    return found
+
+
+def trained_layer_errors(
+    *, d: int, n: int, sets: int, rho: float, seed: int
+) -> dict[str, list[float]]:
+    """A job: linear attention layers trained to convergence on n prompts each, at α = 1.
+
+    The error of each of the ``sets`` layers on its training set and on 400 fresh prompts, to four
+    digits. Raises ``RuntimeError`` where more than an eighth of the layers do not converge.
+    """
+    fleet = draw_fleet([n] * sets, d, d, rho, seed)
+    test = draw_fleet([400] * sets, d, d, rho, seed, role="test")
+    layers = layer_training.fit(fleet, seed, unconverged=1 / 8)
+    return {"train": _four_digits(layers.loss(fleet)), "icl": _four_digits(layers.loss(test))}
+
+
+def trained_transformer_errors(
+    *,
+    d: int,
+    blocks: int,
+    dense: int,
+    n: int,
+    tasks: int | None,
+    sets: int,
+    rho: float,
+    steps: int,
+    rate: float,
+    seed: int,
+) -> dict[str, list[list[float]]]:
+    """A job: transformers trained on ``sets`` sets of n prompts at α = 1, a model a set.
+
+    ``rate`` is the learning rate. After a twentieth, a quarter and all of the ``steps``: the error
+    on the training set, on fresh tasks and, where prompts share ``tasks`` tasks, on those; each
+    (3, sets), to four digits.
+    """
+    architecture = Architecture(d, blocks, dense)
+    fleet = draw_fleet([n] * sets, d, d, rho, seed, tasks=tasks)
+    measured = {"train": fleet, "icl": draw_fleet([1000] * sets, d, d, rho, seed, role="test")}
+    if tasks is not None:
+        measured["idg"] = draw_fleet([1000] * sets, d, d, rho, seed, tasks=tasks, role="test")
+    checkpoints = [steps // 20, steps // 4, steps]
+    trained = transformer_training.train(
+        architecture, fleet, seed, checkpoints, learning_rate=rate
+    )
+    return {
+        name: [_four_digits(losses(architecture, weights, prompts)) for weights in trained]
+        for name, prompts in measured.items()
+    }
+
+
+def _four_digits(values: Tensor) -> list[float]:
+    return [float(f"{value:.4g}") for value in values.tolist()]
+
+
+def _reduced_job(
+    alpha: float, kappa: float | str, tau: float, rho: float, trial: int, seed: int
+) -> Job:
+    return {
+        "d": 100,
+        "alpha": alpha,
+        "kappa": kappa,
+        "tau": tau,
+        "rho": rho,
+        "ridge": 1e-5,
+        "trial": trial,
+        "seed": seed,
+    }
+
+
+def _double_descent(seed: int = 0) -> list[Job]:
+    taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
+    panels: list[tuple[float, float | str]] = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
+    points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
+    # the peak takes most of the time
+    points += [(trial, *panel, 1.0) for trial in range(10) for panel in panels]
+    return [
+        _reduced_job(alpha, kappa, tau, 0.01, trial, seed) for trial, alpha, kappa, tau in points
+    ]
+
+
+def _task_diversity(seed: int = 0) -> list[Job]:
+    kappas = (0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50)
+    return [
+        {
+            "d": 100,
+            "alpha": alpha,
+            "kappa": kappa,
+            "tau": alpha / 5,
+            "rho": 0.01,
+            "ridge": 1e-5,
+            "contexts": 40,
+            "trial": trial,
+            "seed": seed,
+        }
+        for trial in range(6)
+        for alpha in (10, 20, 40)
+        for kappa in kappas
+    ]
+
+
+def _context_length(seed: int = 0) -> list[Job]:
+    panels = ((0.5, 0.5), (0.5, 0.1), (20, 0.5))  # τ and ρ
+    return [
+        _reduced_job(alpha, kappa, tau, rho, trial, seed)
+        for tau, rho in panels
+        for trial in range(6)
+        for kappa in (0.1, 0.2, 0.5, 1, 2)
+        for alpha in (0.2, 1, 2.5, 5, 10, 40, 160)
+        # 200 000 prompts at τ = 20: six sets for one κ, two for the others
+        if trial < 2 or tau < 1 or kappa == 0.5
+    ]
+
+
+def _attention_layers(seed: int = 0) -> list[Job]:
+    def job(d: int, n: int, sets: int) -> Job:
+        return {"d": d, "n": n, "sets": sets, "rho": 0.01, "seed": seed}
+
+    near = [
+        job(d, d * (d + 2) + off, sets)
+        for d, sets in ((10, 16), (14, 16), (20, 8))
+        for off in (-1, 0, 1, 2)
+    ]
+    # at d², and as far above d(d+2)
+    far = [job(d, d**2 + off * d, 16) for d in (10, 14, 20) for off in (0, 4)]
+    return near + far
+
+
+def _transformer_job(
+    d: int,
+    blocks: int,
+    n: int,
+    sets: int,
+    seed: int,
+    *,
+    tasks: int | None = None,
+    rate: float = 3e-3,
+    steps: int = 20_000,
+) -> Job:
+    """Rate times steps is by default about half of the authors' 1e-4 times 1.1 million."""
+    return {
+        "d": d,
+        "blocks": blocks,
+        "dense": 0 if blocks == 1 else 1,
+        "n": n,
+        "tasks": tasks,
+        "sets": sets,
+        "rho": 0.01,
+        "steps": steps,
+        "rate": rate,
+        "seed": seed,
+    }
+
+
+def _transformers(seed: int = 0) -> list[Job]:
+    grid = [  # d, blocks, sets and the values of n/d²
+        (5, 1, 32, (0.5, 1, 1.5, 2, 2.52, 3, 3.5, 8)),
+        (5, 2, 16, (1, 2, 3, 3.72, 4.5, 5.24, 7, 12)),
+        (7, 1, 32, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
+        (5, 3, 16, (1.5, 3, 5, 6, 7, 12)),
+        (10, 1, 16, (0.5, 1.5, 2, 2.5, 2.9, 3.5, 8)),
+        (7, 2, 16, (1, 3, 3.75, 4.5, 5.36, 12)),
+    ]
+    jobs = [
+        _transformer_job(d, blocks, round(tau * d**2), sets, seed)
+        for d, blocks, sets, taus in grid
+        for tau in taus
+    ]
+    jobs += [  # a quarter of the steps, with the rate falling to zero within them
+        _transformer_job(d, blocks, n, sets, seed, steps=5_000)
+        for d, blocks, sets, ns in (
+            (5, 1, 32, (25, 38, 50)),
+            (7, 1, 32, (98,)),
+            (10, 1, 16, (200,)),
+            (5, 2, 16, (112,)),
+            (7, 2, 16, (220,)),
+            (5, 3, 16, (125,)),
+        )
+        for n in ns
+    ]
+    jobs += [_transformer_job(5, 2, 250, 16, seed, tasks=tasks) for tasks in (1, 5, 50)]
+    jobs += [
+        _transformer_job(5, 1, 50, 32, seed, rate=rate, steps=steps)
+        for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))
+    ]
+    jobs += [  # as long as the authors train
+        _transformer_job(5, 1, n, 16, seed, rate=1e-4, steps=1_100_000) for n in (63, 88)
+    ]
+    return jobs
+
+
+SWEEPS = {
+    "05_double_descent": Sweep(reduced_errors, _double_descent()),
+    "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
+    "05_context_length": Sweep(reduced_errors, _context_length()),
+    "05b_attention_layers": Sweep(trained_layer_errors, _attention_layers()),
+    "05b_trained_transformers": Sweep(trained_transformer_errors, _transformers()),
+}
+
+
+def read(name: str) -> dict[str, Any]:
+    """A recorded sweep of the book: its provenance and ``jobs``, settings and results of each.
+
+    Raises ``KeyError`` for an unknown sweep, and ``FileNotFoundError`` with the command that
+    records it where there is no record.
+    """
+    return sweeps.read(validation.one_of("name", name, SWEEPS))
+
+
+def drift(name: str, rows: Sequence[Job]) -> float:
+    """Compute these ``rows`` of a recorded sweep again: the largest relative change of a number.
+
+    Raises ``KeyError`` for an unknown sweep and ``ValueError`` for no rows.
+    """
+    return sweeps.drift(SWEEPS[validation.one_of("name", name, SWEEPS)], rows)
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        description="Run a recorded sweep, resuming where it stopped."
+    )
+    parser.add_argument("name", choices=sorted(SWEEPS))
+    parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
+    parser.add_argument("--dask", help="address of a Dask scheduler")
+    again = "run jobs again that an existing record holds"
+    parser.add_argument("--fresh", action="store_true", help=again)
+    given = parser.parse_args()
+    sweep = SWEEPS[given.name]
+    print(
+        sweeps.run(given.name, sweep, workers=given.workers, dask=given.dask, fresh=given.fresh)
+    )
+
+
+if __name__ == "__main__":
+    main()

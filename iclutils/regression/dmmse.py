@@ -1,0 +1,57 @@
+r"""The rival of linear attention in chapter 5: dMMSE, the posterior mean over a list of tasks."""
+
+import math
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.ground import validation
+from iclutils.regression.prompts import chi_square
+
+
+def dmmse_errors(
+    tasks: Float[Tensor, "k d"],
+    ell: int,
+    rho: float,
+    generator: torch.Generator,
+    contexts: int,
+    *,
+    fresh: bool,
+) -> Float[Tensor, " contexts"]:
+    r"""Test errors of the posterior mean under the uniform prior on the k pretraining tasks.
+
+    .. math::
+        \hat w = \sum_j p_jw_j, \quad
+        p_j \propto \exp\Bigl(-\tfrac1{2\rho}\sum_i(y_i - \langle x_i, w_j\rangle)^2\Bigr), \quad
+        e = \rho + \|\hat w - w\|^2/d
+
+    The query is integrated out. The tokens enter through :math:`X^\top X` alone, drawn as a Wishart
+    matrix (Bartlett): O(d²) a context whatever ``ell`` ≥ d. ``rho`` > 0: the label noise;
+    ``contexts`` ≥ 1: how many to draw; ``fresh`` draws :math:`w \sim N(0, I_d)`, else a task of
+    ``tasks``. Raises ``ValueError`` for an argument out of these ranges, with its name.
+
+    With one task on the list the posterior is that task, and only the noise is left:
+
+    >>> tasks = torch.ones(1, 3, dtype=torch.float64)
+    >>> draw = torch.Generator().manual_seed(0)
+    >>> dmmse_errors(tasks, 6, 0.1, draw, 2, fresh=False).tolist()
+    [0.1, 0.1]
+    """
+    k, d = validation.shape("tasks", tasks, "k d").values()
+    validation.whole("ell", ell, low=d)
+    validation.positive("rho", rho)
+    validation.whole("contexts", contexts)
+    normal = torch.randn(contexts, d, d, dtype=torch.float64, generator=generator).tril(-1)
+    chi = torch.stack([chi_square(ell - i, contexts, generator) for i in range(d)], 1).sqrt()
+    root = (normal + torch.diag_embed(chi)) / math.sqrt(d)
+    if fresh:
+        w = torch.randn(contexts, d, dtype=torch.float64, generator=generator)
+    else:
+        w = tasks[torch.randint(k, (contexts,), generator=generator)]
+    noise = torch.randn(contexts, d, dtype=torch.float64, generator=generator)
+    # Rᵀw + noise, because XᵀX = RRᵀ and Xᵀε = √ρ R·noise
+    seen = torch.einsum("cdi,cd->ci", root, w) + math.sqrt(rho) * noise
+    away = (seen[:, None] - torch.einsum("cdi,kd->cki", root, tasks)).square().sum(2)
+    estimate = torch.softmax(-away / (2 * rho), 1) @ tasks
+    return rho + (estimate - w).square().sum(1) / d

@@ -1,0 +1,68 @@
+r"""A point of the phase diagram: what the limits of Lu et al. (arXiv 2405.11751) depend on."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from iclutils.ground import validation
+
+Numbers = float | NDArray[np.float64]  # one value, or an array of them that broadcasts
+
+
+def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -> Numbers:
+    """Return ``value`` as a float, or as an array where it is a sequence, a tensor or an array.
+
+    ``check(name, number)`` sees the number, or the least and the largest entry of the array
+    (both are NaN where one entry is), and raises for what it does not allow.
+    """
+    if np.ndim(value) == 0:
+        return float(check(name, value))  # type: ignore[arg-type]
+    values = np.asarray(value, dtype=np.float64)
+    for extreme in (values.min(), values.max()):
+        check(name, float(extreme))
+    return values
+
+
+def positive_or_infinite(name: str, value: float) -> float:
+    """Return ``value`` if it is ``math.inf`` or finite and positive; else raise ``ValueError``."""
+    return value if value == math.inf else validation.positive(name, value)
+
+
+@dataclass(frozen=True)
+class Phase:
+    r"""The ratios that stay fixed as :math:`d, \ell, k, n \to \infty`, and the label noise.
+
+    ``alpha``: context length, :math:`\alpha = \ell/d > 0`.
+    ``kappa``: task diversity, :math:`\kappa = k/d > 0`; ``math.inf`` for a fresh task a prompt.
+    ``tau``: pretraining prompts, :math:`\tau = n/d^2 > 0`.
+    ``rho``: variance of the label noise, :math:`\rho \ge 0`.
+
+    Each is a number, or an array (or list, or tensor); arrays broadcast against each other.
+    Raises ``ValueError`` for a value out of its range, with its name.
+
+    >>> Phase(10, 0.5, [0.5, 2], 0.01).tau
+    array([0.5, 2. ])
+    """
+
+    alpha: Numbers
+    kappa: Numbers
+    tau: Numbers
+    rho: Numbers
+
+    def __post_init__(self) -> None:
+        checks = {
+            "alpha": validation.positive,
+            "kappa": positive_or_infinite,
+            "tau": validation.positive,
+            "rho": validation.nonnegative,
+        }
+        for name, check in checks.items():
+            object.__setattr__(self, name, checked(name, getattr(self, name), check))
+
+    @property
+    def q(self) -> Numbers:
+        r"""The noise of a context vector, :math:`q = (1+\rho)/\alpha`."""
+        return (1 + self.rho) / self.alpha

@@ -1,0 +1,233 @@
+r"""Deterministic equivalents at finite d, conditional on the drawn tasks (chapter 5).
+
+The limits of :mod:`iclutils.regression.theory.asymptotics` know no d. Here stand the errors that a
+training set of n prompts leaves at this d, given the exact moments
+:math:`S = E\,vv^\top`, :math:`A = E\,wv^\top` of the drawn tasks: to leading order, and with the
+spread of the leverages, the remaining deviation of order 1/d.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from scipy.sparse.linalg import LinearOperator, gmres
+from torch import Tensor
+
+from iclutils.ground import validation
+from iclutils.regression.prompts import Moments, Prompts
+from iclutils.regression.theory.asymptotics import Errors
+from iclutils.regression.theory.roots import Array, fixed_point, newton
+
+
+def _finite_ridge(eigen: Float[Array, " e"], ratio: float, lam: float) -> float:
+    """The ν ≥ λ with ν = λ + ν (d/n) Σ s/(s + ν), s over ``eigen`` and ``ratio`` = d/n."""
+    positive = eigen[eigen > 0]
+
+    def residual(nu: Array) -> tuple[Array, Array]:
+        shrink = 1 / (positive + nu)
+        falling = lam / nu if lam > 0 else 0.0
+        value = falling - 1 + ratio * (positive @ shrink)
+        return value, -falling / nu - ratio * (positive @ shrink**2)
+
+    start = lam if lam > 0 else 1e-12 * float(positive.min())
+    return float(newton(residual, np.asarray(start), name="finite_equivalent"))
+
+
+def finite_equivalent(train: Moments, fresh: Moments, n: int, rho: float, lam: float) -> Errors:
+    r"""Deterministic equivalent at finite d, given the exact moments under the drawn tasks.
+
+    .. math::
+        \nu = \lambda + \nu\tfrac{d}{n}\,\mathrm{tr}\,S(S+\nu)^{-1}, \qquad
+        \Gamma = A(S+\nu)^{-1}, \qquad
+        e_{IDG} = \frac{e(\Gamma)}{1-\tfrac dn \mathrm{tr}\,S^2(S+\nu)^{-2}}, \qquad
+        e_{ICL} = e_0(\Gamma) + e_{IDG}\,\tfrac dn\,\mathrm{tr}\,S_0S(S+\nu)^{-2}
+
+    where e and e₀ are the exact errors of the deterministic Γ on the pretraining and on fresh
+    tasks (moments :math:`S_0, A_0`). ``train``, ``fresh``: the moments on the pretraining and on
+    fresh tasks. ``n``: training prompts, ≥ 1. ``rho``: label noise, ≥ 0. ``lam``: ridge, ≥ 0, and
+    > 0 where n = d(d+1). Raises ``ValueError`` for a number out of its range, ``RuntimeError``
+    where the equation for ν does not converge.
+    """
+    d = train.cross.shape[0]
+    validation.whole("n", n)
+    validation.nonnegative("lam", lam)
+    validation.nonnegative("rho", rho)
+    if lam == 0 and n == d * (d + 1):
+        raise ValueError(
+            f"lam must be positive where n = d(d+1) = {n}: the ridgeless error diverges there"
+        )
+    eigen, basis = torch.linalg.eigh(train.second)
+    ridgeless = lam == 0 and n > d * (d + 1)
+    nu = 0.0 if ridgeless else _finite_ridge(eigen.numpy(), d / n, lam)
+    shrink = 1 / (eigen + nu)
+    gamma = ((train.cross @ basis) * shrink) @ basis.T
+    idg = train.error(gamma, rho) / (1 - d / n * float((eigen * shrink).square().sum()))
+    turned = (basis.T @ fresh.second @ basis).diagonal()
+    leak = d / n * float((turned * eigen * shrink**2).sum())
+    return Errors(fresh.error(gamma, rho) + idg * leak, idg, nu)
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """Averages over one prompt: their bulk an exact moment, their rest the mean over a sample."""
+
+    w: Float[Tensor, "m d"]
+    v: Float[Tensor, "m e"]
+    power: Float[Tensor, " m"]  # ‖x‖²
+
+    def average(
+        self, weight: Float[Tensor, " m"], left: Float[Tensor, "m a"], exact: Float[Tensor, "a e"]
+    ) -> Float[Tensor, "a e"]:
+        """The average of weight · left vᵀ; ``exact`` is that of left vᵀ."""
+        mean = weight.mean()
+        return mean * exact + left.T @ ((weight - mean)[:, None] * self.v) / len(weight)
+
+    def felt(self, covariance: Float[Tensor, "e e"]) -> Float[Tensor, " m"]:
+        """What each prompt's residual gains by a covariance I ⊗ K of Γ: ‖x‖² vᵀKv."""
+        return self.power * ((self.v @ covariance) * self.v).sum(1)
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The fixed point for the weights: ν, :math:`1 + t` of each prompt, and the matrix B."""
+
+    nu: float
+    factor: Float[Tensor, " m"]
+    b: Float[Tensor, "e e"]
+
+
+def _ridge_of_sample(
+    power: Tensor, squares: Tensor, eigen: Tensor, ratio: float, lam: float, start: float
+) -> tuple[float, Tensor]:
+    """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
+
+    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n.
+    """
+    pulls = torch.empty(0)
+
+    def residual(nu: Array) -> tuple[Array, Array]:
+        nonlocal pulls
+        shrink = 1 / (eigen + float(nu))
+        leverage = power * (squares @ torch.stack([shrink, shrink**2], 1)).T * ratio
+        pulls = power / (lam / float(nu) + leverage[0])
+        slope = pulls.square() / power * (lam / float(nu) ** 2 + leverage[1])
+        return np.asarray(pulls.mean() - 1), np.asarray(slope.mean())
+
+    nu = newton(residual, np.asarray(start), name="leverage_equivalent, ν", max_iterations=50)
+    residual(nu)
+    return float(nu), pulls
+
+
+def _leverages(
+    sample: _Sample, second: Tensor, ratio: float, lam: float, max_rounds: int
+) -> _Weights:
+    """Solve for the weights ‖x‖²/(1+t) and B, which depend on each other."""
+    nu = _finite_ridge(torch.linalg.eigvalsh(second).numpy(), ratio, lam)
+    eigen = basis = torch.empty(0)
+
+    def update(relative: Array) -> Array:
+        nonlocal nu, eigen, basis
+        weighted = sample.average(torch.from_numpy(relative), sample.v, second)
+        eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
+        squares = (sample.v @ basis).square_()
+        nu, pulls = _ridge_of_sample(sample.power, squares, eigen, ratio, lam, nu)
+        return pulls.numpy()
+
+    relative = fixed_point(
+        update,
+        np.ones(len(sample.power)),
+        name="leverage_equivalent, weights",
+        tol=1e-8,
+        max_rounds=max_rounds,
+    )
+    factor = sample.power / torch.from_numpy(relative) * nu / lam
+    b = (basis / (eigen + nu)) @ basis.T * (ratio * nu / lam)
+    return _Weights(nu, factor, b)
+
+
+def _fluctuation(
+    sample: _Sample,
+    second: Tensor,
+    ratio: float,
+    weights: _Weights,
+    residual: Float[Tensor, " m"],
+    max_iterations: int,
+) -> Float[Tensor, "e e"]:
+    """The covariance K of Γ: linear in the squared residuals, which it raises itself (GMRES)."""
+    second_order = sample.power / weights.factor**2
+
+    def spread(squared: Tensor) -> Tensor:
+        pull = sample.average(second_order * squared, sample.v, second)
+        return weights.b @ pull @ weights.b / ratio
+
+    def matvec(gain: Array) -> Array:
+        flat = gain.ravel()
+        felt: Array = sample.felt(spread(torch.from_numpy(flat))).numpy()
+        return flat - felt
+
+    m = len(residual)
+    own = sample.felt(spread(residual)).numpy()
+    system = LinearOperator((m, m), dtype=float, matvec=matvec)
+    restart = min(30, max_iterations)
+    rounds = -(-max_iterations // restart)
+    gain, info = gmres(system, own, rtol=1e-8, restart=restart, maxiter=rounds)
+    if info != 0:
+        left = float(np.linalg.norm(matvec(gain) - own) / np.linalg.norm(own))
+        raise RuntimeError(
+            f"leverage_equivalent, residuals: the relative residual is {left:.1e} after "
+            f"{rounds * restart} iterations of GMRES, wanted 1e-08"
+        )
+    return spread(residual + torch.from_numpy(gain))
+
+
+def leverage_equivalent(
+    train: Moments,
+    fresh: Moments,
+    tasks: Float[Tensor, "k d"],
+    sample: Prompts,
+    n: int,
+    rho: float,
+    lam: float,
+    *,
+    max_rounds: int = 50,
+    max_iterations: int = 300,
+) -> Errors:
+    r"""The equivalent at finite d with the spread of the leverages, a correction of order 1/d.
+
+    A prompt pulls on Γ by its leverage :math:`t = \|x\|^2v^\top Bv`, which differs from prompt to
+    prompt by :math:`O(1/\sqrt d)` of itself. With averages over x, v, w and the prompt's residual
+    :math:`r^2 = \|x\|^2\|w - \Gamma v\|^2/d + \rho`:
+
+    .. math::
+        B &= \bigl(\tfrac nd\,E\tfrac{\|x\|^2vv^\top}{1+t} + \tfrac nd\lambda\bigr)^{-1}, \qquad
+        \Gamma = \tfrac nd\,E\tfrac{\|x\|^2wv^\top}{1+t}\,B, \\
+        K &= \tfrac nd\,B\,E\frac{\|x\|^2vv^\top(r^2+\|x\|^2v^\top Kv)}{(1+t)^2}\,B, \qquad
+        e = e_0(\Gamma) + \mathrm{tr}\,SK
+
+    The averages' bulk is the exact S and A, their rest the mean over ``sample``, prompts that are
+    not trained on, on ``tasks``, balanced. With t at its mean this is
+    :func:`iclutils.regression.theory.equivalents.finite_equivalent`.
+    ``n``: training prompts, ≥ 1. ``rho``: label noise, ≥ 0. ``lam``: ridge, > 0. ``max_rounds`` and
+    ``max_iterations`` bound the two iterations, for B and for K. Raises ``ValueError`` for a number
+    out of its range, ``RuntimeError`` with the number that was reached where one does not converge
+    to a relative 1e-8.
+    """
+    d = train.cross.shape[0]
+    m = validation.shape("sample.v", sample.v, "m e", e=d + 1)["m"]
+    validation.whole("n", n)
+    validation.positive("lam", lam)
+    validation.nonnegative("rho", rho)
+    w = tasks[torch.arange(m) % len(tasks)]
+    prompts = _Sample(w, sample.v, sample.x.square().sum(1))
+    weights = _leverages(prompts, train.second, d / n, lam, max_rounds)
+    pull = prompts.average(prompts.power / weights.factor, w, train.cross)
+    gamma = n / d * pull @ weights.b
+    missed = (w - sample.v @ gamma.T).square().sum(1)
+    residual = prompts.power * missed / d + rho
+    covariance = _fluctuation(prompts, train.second, d / n, weights, residual, max_iterations)
+    return Errors(
+        fresh.error(gamma, rho) + float((fresh.second * covariance).sum()),
+        train.error(gamma, rho) + float((train.second * covariance).sum()),
+        weights.nu,
+    )

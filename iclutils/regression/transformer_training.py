@@ -1,0 +1,75 @@
+"""Training a fleet of transformers by AdamW in minibatches, as the authors of Lu et al. do."""
+
+from collections.abc import Sequence
+
+import torch
+
+from iclutils.ground import validation
+from iclutils.ground.randomness import stream
+from iclutils.regression.fleet import Fleet
+from iclutils.regression.transformers import Architecture, Weights, forward, tokens_of
+
+
+def train(
+    architecture: Architecture,
+    fleet: Fleet,
+    seed: int,
+    checkpoints: Sequence[int],
+    *,
+    learning_rate: float = 1e-3,
+    cooldown: float = 0.2,
+    dtype: torch.dtype = torch.float32,
+) -> list[Weights]:
+    """Train B models by AdamW, each on its set of n prompts; the weights after each checkpoint.
+
+    Minibatches have ⌊n/10⌋ prompts, at least one, drawn without replacement, afresh for every
+    step and at the same places in all sets. The ``learning_rate`` falls linearly to zero over the
+    last share ``cooldown`` of the steps (from 0 to 1); the weight decay is 10⁻⁴.
+    ``checkpoints`` are rising numbers of steps, and the last is the length of the training.
+    ``seed`` chooses initial weights and minibatches, ``dtype`` the precision.
+
+    >>> from iclutils.regression.fleet import draw_fleet
+    >>> from iclutils.regression.transformers import losses
+    >>> fleet = draw_fleet([20, 20], d=3, ell=3, rho=0.01, seed=0)
+    >>> architecture = Architecture(3, blocks=1, dense=0)
+    >>> early, late = train(architecture, fleet, seed=0, checkpoints=[1, 100])
+    >>> fell = losses(architecture, late, fleet) < losses(architecture, early, fleet)
+    >>> fell.tolist()
+    [True, True]
+
+    Raises ``ValueError`` where ``learning_rate`` is not positive, ``cooldown`` outside [0, 1], a
+    checkpoint below 1, the checkpoints do not rise, or the fleet's sets differ in size.
+    """
+    validation.positive("learning_rate", learning_rate)
+    validation.in_range("cooldown", cooldown, 0, 1)
+    _check_checkpoints(checkpoints)
+    tokens, y = tokens_of(fleet, dtype)
+    count, n = y.shape
+    steps = checkpoints[-1]
+    weights = architecture.initial_weights(seed, range(count), dtype)
+    parameters = [w.requires_grad_() for w in weights.values()]
+    optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=1e-4, fused=True)
+    generator = stream(seed, "minibatches", n)
+    kept = []
+    for step in range(1, steps + 1):
+        if cooldown:
+            share = min(1.0, (steps - step + 1) / (cooldown * steps))
+            optimiser.param_groups[0]["lr"] = learning_rate * share
+        chosen = torch.randperm(n, generator=generator)[: max(1, n // 10)]
+        answers = forward(architecture, weights, tokens.index_select(1, chosen))
+        error = answers - y.index_select(1, chosen)
+        optimiser.zero_grad()
+        error.square().mean(1).sum().backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+        if step in checkpoints:
+            kept.append({name: w.detach().clone() for name, w in weights.items()})
+    return kept
+
+
+def _check_checkpoints(checkpoints: Sequence[int]) -> None:
+    for step in checkpoints:
+        validation.whole("checkpoints", step)
+    if not checkpoints or list(checkpoints) != sorted(set(checkpoints)):
+        raise ValueError(
+            f"checkpoints must be at least one number and rise; got {list(checkpoints)}"
+        )

@@ -1,0 +1,97 @@
+r"""Does a trained matrix M know a subspace col(B)?
+
+Block masses, the paper's ρ, and principal angles (chapter 4). B has orthonormal columns; the
+leading axes of M and B broadcast. Every function raises ``ValueError`` where M is not square or its
+dimension is not that of B's columns.
+"""
+
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.ground import validation
+from iclutils.window.subspaces import complement
+
+Matrices = Float[Tensor, "*S d d"]
+Bases = Float[Tensor, "*T d k"]
+
+
+class Blocks(NamedTuple):
+    r"""What M does in col(B) and outside it, or a number for each of the two."""
+
+    relevant: Tensor
+    spurious: Tensor
+
+
+def blocks(M: Matrices, B: Bases) -> Blocks:
+    r"""The blocks :math:`B^\top M B` (k by k), :math:`B_\perp^\top M B_\perp` (d − k by d − k)."""
+    _check(M, B)
+    B_perp = complement(B)
+    return Blocks(B.mT @ M @ B, B_perp.mT @ M @ B_perp)
+
+
+def rho(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
+    r"""The paper's representation error.
+
+    .. math:: \rho(M,B) = \|B_\perp^\top M B_\perp\|_2 \,/\, \sigma_{\min}(B^\top M B)
+
+    Collins et al., Appendix J.1; the formula itself is illegible there. It is the simplest fraction
+    that fits what the text says of it (:math:`B_\perp` on top, the smallest singular value below,
+    zero for :math:`M = cBB^\top`, one for :math:`M = wI`).
+
+    >>> M = torch.diag(torch.tensor([4.0, 2.0, 1.0]))
+    >>> float(rho(M, torch.eye(3)[:, :2]))
+    0.5
+    """
+    block = blocks(M, B)
+    spurious: Tensor = torch.linalg.matrix_norm(block.spurious, ord=2)
+    relevant: Tensor = torch.linalg.svdvals(block.relevant)[..., -1]
+    return spurious / relevant
+
+
+def masses(M: Matrices, B: Bases) -> Blocks:
+    r"""Mass per direction in col(B) and outside it.
+
+    .. math:: \mathrm{tr}(B^\top M B)/k,\qquad \mathrm{tr}(B_\perp^\top M B_\perp)/(d-k)
+    """
+    block = blocks(M, B)
+    relevant = block.relevant.diagonal(dim1=-2, dim2=-1).mean(-1)
+    return Blocks(relevant, block.spurious.diagonal(dim1=-2, dim2=-1).mean(-1))
+
+
+def cosines(M: Matrices, B: Bases) -> Float[Tensor, "*both k"]:
+    """Cosines of the principal angles between col(B) and the top-k eigenvectors of M.
+
+    The eigenvectors are those of the symmetric part of M; the cosines fall.
+    """
+    _check(M, B)
+    top = torch.linalg.eigh((M + M.mT) / 2).eigenvectors[..., -B.shape[-1] :]
+    values: Tensor = torch.linalg.svdvals(top.mT @ B)
+    return values.clamp(max=1)
+
+
+def largest_angle(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
+    """The largest principal angle in degrees: 0 where the top-k eigenvectors of M span col(B)."""
+    return torch.rad2deg(torch.arccos(cosines(M, B)[..., -1]))
+
+
+def overlap(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
+    r"""The mean squared cosine, :math:`\|\hat B^\top B\|_F^2/k`.
+
+    Its expectation is k/d for a uniformly random :math:`\hat B`.
+    """
+    return cosines(M, B).square().mean(-1)
+
+
+def within(M: Matrices, B: Bases) -> Float[Tensor, "*both d d"]:
+    r"""M without its spurious part, :math:`PMP` with :math:`P = BB^\top`."""
+    _check(M, B)
+    P = B @ B.mT
+    return P @ M @ P
+
+
+def _check(M: Matrices, B: Bases) -> None:
+    d = validation.shape("B", B, "... d k")["d"]
+    validation.shape("M", M, "... d d", d=d)

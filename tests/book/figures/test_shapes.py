@@ -1,0 +1,65 @@
+"""The recurring shapes draw what they say."""
+
+import pytest
+import torch
+
+from iclutils.book import figures
+
+SAMPLES = torch.tensor([[1.0, 2.0], [3.0, 2.0], [5.0, 2.0]])  # three trials at two points
+
+
+@pytest.mark.parametrize(("spread", "half"), [("sd", 2.0), ("ci", 4 * 2.0 / 3**0.5)])
+def test_a_band_is_the_mean_and_its_spread(spread, half):
+    _, (axes,) = figures.panels(1, 1)
+    figures.band(axes, [0, 1], SAMPLES, label="loss", spread=spread)
+    line, = axes.lines
+    band, = axes.collections
+    assert line.get_ydata().tolist() == [3.0, 2.0]
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.min() == pytest.approx(3 - half)  # samples are in single precision
+    assert heights.max() == pytest.approx(3 + half)
+    assert (line.get_label(), band.get_label()) == ("loss", "_loss")
+
+
+def test_swept_bands_are_named_by_their_values():
+    _, (axes,) = figures.panels(1, 1)
+    figures.swept_bands(axes, [0, 1], [0.5, 2.0], torch.stack([SAMPLES, SAMPLES + 1]), "L")
+    assert [line.get_label() for line in axes.lines] == ["L = 0.5", "L = 2"]
+    colours = [line.get_color() for line in axes.lines]
+    assert colours == figures.ramp(2)
+
+
+def test_intervals_are_shaded_and_named():
+    _, (axes,) = figures.panels(1, 1)
+    figures.shade_intervals(axes, [0, 1, 3], ["I", "II"])
+    assert [text.get_position()[0] for text in axes.texts] == [0.5, 2.0]
+    assert len(axes.patches) == 2
+    assert axes.get_xlim() == (0, 3)
+
+
+def test_a_legend_has_each_label_once():
+    figure, (left, right) = figures.panels(1, 2)
+    for axes in (left, right):
+        axes.plot([1], [1], label="exact")
+    right.plot([1], [2], label="trained")
+    figures.legend(figure)
+    found, = figure.legends
+    assert [text.get_text() for text in found.get_texts()] == ["exact", "trained"]
+
+
+def test_a_legend_can_take_the_place_of_a_panel():
+    figure, (left, empty) = figures.panels(1, 2)
+    left.plot([1], [1], label="exact")
+    figures.legend(figure, empty, title="heads")
+    assert not figure.legends
+    assert not empty.axison
+    assert empty.get_legend().get_title().get_text() == "heads"
+
+
+def test_a_name_has_the_colour_of_its_curve_only_darker():
+    _, (axes,) = figures.panels(1, 1)
+    figures.annotate(axes, 1, 2, "rare", (1.0, 0.5, 0.0), ha="right")
+    text, = axes.texts
+    assert text.get_position() == (1, 2)
+    assert text.get_color() == pytest.approx([0.7, 0.35, 0.0])
+    assert text.get_horizontalalignment() == "right"

@@ -1,0 +1,61 @@
+"""A small ledger for the tests of this folder, whole or damaged."""
+
+import copy
+
+import pytest
+import yaml
+
+from iclutils.book.ledger import Ledger
+
+WRONG = {"wrong": {"kind": "wrong", "what": "w"}}
+
+
+def row(id, **changes):
+    source = {"document": "ours", "place": "p"}
+    plain = {"id": id, "source": source, "statement": "s", "kind": "identity", "statistic": "s"}
+    judged = {"criterion": "c", "tolerance": "t", "quantity": "the mean", "expected": "holds"}
+    return plain | judged | {"controls": WRONG} | changes
+
+
+PRINTED = {"document": "paper", "place": "Figure 1", "reading": "clear", "printed": "It falls."}
+KINDS = {
+    "null": {"kind": "null", "what": "no effect"},
+    "right": {"kind": "right", "what": "the corrected formula"},
+    "wrong": {"kind": "wrong", "what": "a wrong formula"},
+}
+BOOK = {
+    "documents": {
+        "ours": {"title": "T", "kind": "book", "version": "1"},
+        "paper": {"title": "P", "kind": "paper", "version": "1"},
+    },
+    "chapters": {
+        "00_mini": {
+            "settings": {"seed": 0, "n": 10},
+            "claims": [
+                row("a"),
+                row("b", kind="limit", expected="fails", superseded_by="a later paper"),
+                row("n", controls={}, expected="not testable", note="unreadable"),
+                row("k", source=PRINTED, controls=KINDS),
+            ],
+        }
+    },
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a damaged copy of BOOK and return its path."""
+
+    def write(damage=lambda data: None):
+        data = copy.deepcopy(BOOK)
+        damage(data)
+        path = tmp_path / "claims.yml"
+        path.write_text(yaml.safe_dump(data), encoding="utf8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def ledger(write):
+    return Ledger("00_mini", path=write(), seed=0, n=10)

@@ -1,0 +1,182 @@
+"""The audit: checks that cannot come out otherwise, and controls that are none, are named.
+
+The last test is the audit's own justification: a row's trials are drawn again, with its statement
+false and with it true, and what the audit says without a draw is what happens.
+"""
+
+import math
+
+import pytest
+import torch
+
+from iclutils.book.ledger import FAILS, HOLDS, Record
+from iclutils.book.ledger.audit import audit, complaints, false_values, true_value
+from iclutils.book.ledger.verdicts import verdict_of
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import (
+    CONTRADICTED,
+    SUPPORTED,
+    Comparison,
+    equal,
+    estimate,
+    greater,
+    less,
+    width,
+    within,
+)
+
+SLOPE = greater(0.3137, se=0.01, dof=19)
+OTHER = greater(-0.2718, se=0.01, dof=19)  # a control on other data, contradicted
+LOSS = equal(1.0213, 1.0, tol=0.1, se=0.002, dof=9)
+
+
+def record(parts, controls):
+    return Record("c", "r", HOLDS, 0.3, 0.05, parts, controls, {}, True)
+
+
+def row(**kinds):
+    controls = {name: {"kind": kind, "what": "w"} for name, kind in kinds.items()}
+    return {"id": "r", "controls": controls}
+
+
+def findings(part, control=OTHER, kind="wrong", **more):
+    return audit(record({"part": part, **more}, {"control": control}), row(control=kind))
+
+
+@pytest.mark.parametrize(
+    ("part", "control", "kind"),
+    [
+        (SLOPE, OTHER, "wrong"),
+        (LOSS, OTHER, "wrong"),
+        (SLOPE, greater(0.3137, 1.5, se=0.01, dof=19), "wrong"),  # too weak to pass a wrong rate
+        (SLOPE, greater(0.001, se=0.01, dof=19), "null"),
+        (LOSS, equal(1.0213, 2.0, tol=0.1, se=0.002, dof=9), "wrong"),
+        (less(-0.5, se=0.01, dof=9), greater(0.2, se=0.01, dof=9), "right"),
+        (within(3.17, 2, 4), within(7.17, 2, 4), "wrong"),
+        (greater(16, 15), greater(3, 15), "wrong"),  # counts
+        (less(0, 1), less(0, 1), "right"),  # two counts may be equal
+        (equal(80, 80, tol=0.5), equal(80, 64, tol=0.5), "wrong"),
+        (greater(0.001, se=0.01, dof=19), OTHER, "wrong"),  # undecided is no fault of the check
+        (equal(-0.64, 0.0, tol=0.1, se=0.05, dof=9), OTHER, "wrong"),  # noisy, yet contradicted
+        (greater(1.0, 0.9, se=0.001, dof=99), greater(1.0, 0.9, se=0.001, dof=99), "right"),
+        (greater(0.5, -0.02), greater(0.5 - 1e-12, -0.02), "right"),  # exponents may be equal
+    ],
+)
+def test_a_sound_check_has_no_finding(part, control, kind):
+    assert findings(part, control, kind) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "control", "kind", "message"),
+    [
+        (SLOPE, less(0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
+        (SLOPE, greater(-0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
+        (less(0.02, 0.1), greater(0.02, 0.1), "wrong", "only negates the part"),
+        (SLOPE, SLOPE, "null", "is the same comparison as the part"),
+        (SLOPE, less(-0.3137, se=0.01, dof=19), "right", "is the same comparison as the part"),
+        (LOSS, LOSS, "right", "is the same comparison as the part"),
+        (
+            LOSS,
+            equal(-1.0213, -1.0, tol=0.1, se=0.002, dof=9),
+            "right",
+            "is the same comparison as the part",
+        ),
+        (SLOPE, less(0.3137, -1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
+        (SLOPE, greater(-0.3137, 1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
+        (SLOPE, greater(0.0), "wrong", "is zero by construction"),
+        (SLOPE, greater(0.0, 0.5), "null", "is zero by construction"),
+        (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
+        (
+            SLOPE,
+            equal(0.5, 0.4, tol=0.01, se=0.1, dof=9),
+            "right",
+            "could never be supported: its interval",
+        ),
+    ],
+)
+def test_a_control_that_is_none_is_named(part, control, kind, message):
+    found = findings(part, control, kind)
+    assert len(found) == 1, found
+    assert message in found[0]
+    assert found[0].startswith(f"the {kind} control 'control' (")
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (equal(1.0, 1.3, tol=0.1, se=0.1, dof=9), r"±0\.66 is wider than the margin 0\.1"),
+        (equal(1.3137, 1.0, tol=0.3137), "on the edge of its own tolerance"),
+        (equal(1.3137, 1.0, tol=0.3137, se=0.01, dof=9), "on the edge of its own tolerance"),
+        (greater(width(9) * 0.0137, 0.0, se=0.0137, dof=9), "on the edge of its own tolerance"),
+        (equal(0.271828, 0.271828, tol=0.1), "held against itself"),
+        (Comparison(1.0, 0.1, "by hand", SUPPORTED), "cannot be judged again"),
+    ],
+)
+def test_a_part_that_cannot_turn_is_named(part, message):
+    found = findings(part)
+    assert len(found) == 1, found
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(found[0])
+
+
+def test_parts_that_repeat_or_negate_each_other_are_named():
+    (same,) = findings(SLOPE, again=less(-0.3137, se=0.01, dof=19))
+    assert same.startswith("the part 'again' (-0.314 ± 0.049 < 0) is the same comparison as the")
+    (negated,) = findings(SLOPE, again=less(0.3137, se=0.01, dof=19))
+    assert negated.endswith("they cannot both hold")
+
+
+def test_controls_that_repeat_each_other_are_named():
+    controls = {"one": OTHER, "two": OTHER}
+    (found,) = audit(record({"": SLOPE}, controls), row(one="wrong", two="wrong"))
+    assert "control 'two'" in found
+    assert "is the same comparison as the wrong control 'one'" in found
+
+
+def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
+    bad = record({"": SLOPE}, {"control": less(0.3137, se=0.01, dof=19)})
+    good = record({"": SLOPE}, {"control": OTHER})
+    plain = row(control="wrong")
+    excused = plain | {"audit": "a reason"}
+    assert complaints(bad, plain)[0].startswith("r: the wrong control 'control'")
+    assert complaints(bad, excused) == []
+    assert complaints(good, plain) == []
+    assert "excuses nothing" in complaints(good, excused)[0]
+
+
+def test_many_findings_of_a_row_are_counted():
+    parts = {str(i): equal(1.0 + i / 70, 1.3, tol=0.1, se=0.1, dof=9) for i in range(8)}
+    found = complaints(record(parts, {"control": OTHER}), row(control="wrong"))
+    assert len(found) == 6
+    assert found[-1] == "r: and 3 more findings of this row"
+
+
+def test_a_row_that_was_not_tested_has_no_finding():
+    assert audit(record({}, {}), row()) == []
+
+
+def again(found, mean, generator):
+    """The comparison with new trials about ``mean``, as noisy as those that it was made from."""
+    trials = round(found.dof) + 1
+    se = found.half_width / width(found.dof)
+    noise = torch.randn(trials, generator=generator, dtype=torch.float64)
+    sample = estimate(mean + se * math.sqrt(trials) * noise)
+    if found.two_sided:
+        return equal(sample, found.bound, tol=found.margin)
+    return (greater if found.test == ">" else less)(sample, found.bound)
+
+
+@pytest.mark.parametrize("found", [SLOPE, LOSS, less(2.0, 1.0, se=0.3, dof=15)])
+def test_draws_in_which_the_statement_is_false_or_true_move_the_verdict(found):
+    """Four half-widths are 26 standard errors at 9 degrees of freedom.
+
+    A new sample's own half-width is more than four times the expected one with a probability below
+    1e-12 (chi-squared), so that none of the 200 draws errs.
+    """
+    generator = stream(0, "again")
+    for _ in range(200):
+        assert verdict_of([again(found, true_value(found), generator).outcome]) == HOLDS
+        for value in false_values(found):
+            turned = again(found, value, generator)
+            assert turned.outcome == CONTRADICTED
+            assert verdict_of([turned.outcome]) == FAILS

@@ -1,0 +1,180 @@
+"""What the pages say of a row of every verdict, reading and kind of control."""
+
+import csv
+import html
+import io
+import json
+import re
+
+import pytest
+from small_site import ROOT, SOUND, Site
+
+from iclutils.book.ledger import Ledger
+from iclutils.ground.statistics import equal, greater
+
+COUNTS = ("rows", "theirs", "ours", "negative", "damaged", "sampled-parts", "false-alarms")
+
+
+def checked(path):
+    """The records of the rows of ``tests/fixtures/fair_claims.yml``."""
+    ledger = Ledger(SOUND, path=path, seed=0, trials=400)
+    up = greater(1.02, se=0.05, dof=9)
+    down = greater(-1.07, se=0.05, dof=9)
+    noisy = greater(0.01, se=0.05, dof=9)
+    slope = {"se": 0.004, "dof": 9}
+    ledger.check("fair-holds", up, controls={"reversed": down, "other-draws": noisy})
+    parts = {"affine": up, "ReLU": down, "cosine": noisy}
+    ledger.check("fair-part", parts, controls={"reversed": down}, value=up)
+    ledger.check(
+        "fair-fails",
+        equal(0.43, 2 / 9, tol=0.05, **slope),
+        controls={
+            "flat": equal(0.43, 0.0, tol=0.05, **slope),
+            "corrected": equal(0.43, 4 / 9, tol=0.05, **slope),
+        },
+    )
+    peak = {"tol": 1.0}
+    ledger.check("fair-superseded", equal(48, 8, **peak), controls={"far": equal(48, 80, **peak)})
+    wide = {"tol": 0.1, "se": 0.1, "dof": 9}
+    ledger.check(
+        "fair-undecided", equal(0.05, 0, **wide), controls={"shifted": equal(0.05, 5, **wide)}
+    )
+    ledger.check("fair-blunt", up, controls={"smaller": noisy})
+    ledger.check("fair-ours", equal(1.02, 1, tol=0.1), controls={"other": equal(1.02, 2, tol=0.1)})
+    ledger.not_testable("fair-ours-untested")
+    return ledger.records.values()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    site = Site(tmp_path_factory.mktemp("pages"))
+    (site.root / "book" / "claims.yml").write_text(
+        (ROOT / "tests" / "fixtures" / "fair_claims.yml").read_text(encoding="utf8")
+    )
+    numbers = "\n\n".join(f"{name} is {{ledger-count}}`{name}`." for name in COUNTS)
+    (site.root / "book" / "notes.md").write_text(
+        f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n"
+    )
+    site.ran(checked(site.root / "book" / "claims.yml"))
+    return site, site.build().pages
+
+
+def words(text):
+    """The words of a piece of a page."""
+    inline = re.sub(r"</?(?:a|code|em|span|p|dt)\b[^>]*>", "", text)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", inline)).split())
+
+
+def card(site, claim, page="book/ledger"):
+    text = site[1][page]
+    start = text.index(f'id="claim-{claim}"')
+    end = text.find('<div class="claim"', start)
+    return words(text[start : end if end > 0 else None])
+
+
+def test_a_card_says_first_what_was_found(site):
+    for page in ("book/ledger", f"book/chapters/{SOUND}"):
+        said = card(site, "fair-part", page)
+        finding = "1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine."
+        assert said.index("holds in part") < said.index(finding) < said.index("It does for every")
+        assert "Measured change for affine tasks: 1.02 ± 0.33" in said
+    assert "The statement is undecided." in card(site, "fair-undecided")
+    assert "the wrong control 'smaller' was not contradicted" in card(site, "fair-blunt")
+    assert "Not tested: It would take a year." in card(site, "fair-ours-untested")
+
+
+def test_the_source_s_own_words_stand_as_they_are_printed(site):
+    said = card(site, "fair-holds")
+    assert "the window *widens* with _decreasing_ Lipschitzness [1](x)" in said
+    assert "Author et al., paper (arXiv, code): Theorem 3.4" in said
+    assert "The text is legible in the copy that we read." in said
+    assert 'href="https://arxiv.org/abs/0000.00000"' in site[1]["book/ledger"]
+    assert "partly our repair" in card(site, "fair-part")
+    assert "our reconstruction" in card(site, "fair-fails")
+
+
+def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
+    assert "✗ fails illegible text fair-fails" in words(site[1]["book/notes"])
+    for page in ("book/ledger", f"book/chapters/{SOUND}"):
+        assert "damaged text fair-part" in card(site, "fair-part", page)
+        assert "illegible text fair-fails" in card(site, "fair-fails", page)
+    front = words(site[1]["book/intro"])
+    assert "illegible text Author, talk: slide 7" in front
+    assert "damaged text Author et al., paper: Figure 3" in front
+    counts = "(2 of those that fail or hold in part on damaged text)"
+    assert counts in words(site[1][f"book/chapters/{SOUND}"])
+
+
+def test_a_row_of_ours_says_who_asks(site):
+    said = card(site, "fair-ours")
+    assert "Asked by this book (section 2); suggested by paper, Section 4." in said
+    assert "“" not in said
+
+
+def test_each_control_says_what_was_demanded_and_what_happened(site):
+    said = card(site, "fair-holds")
+    assert "wrong on purpose, must be contradicted: the same with" in said
+    assert "→ -1.07 ± 0.33 > 0: rejected: contradicted, as it must be" in said
+    assert "no effect is there, must not be supported: the same" in said
+    assert "→ 0.01 ± 0.33 > 0: undecided: no effect found, as it must be" in said
+    said = card(site, "fair-fails")
+    assert "the corrected statement, must be supported: the exponent" in said
+    assert "to within 0.05: supported, as it must be" in said
+    assert "Let stand by the audit the edge is a coincidence" in said
+    said = card(site, "fair-blunt")
+    assert "undecided: not told from the truth, which makes the row not testable" in said
+    assert "rejected" not in said
+
+
+def test_changes_are_listed_with_date_reason_and_commit(site):
+    said = card(site, "fair-part")
+    assert "2026-11-21: the margin, from" in said
+    assert "; because: the first was a guess (abc1234)" in said
+    assert "2026-11-22: ten trials more; because: undecided before" in said
+    assert "Changed after" not in card(site, "fair-holds")
+
+
+def test_the_two_scorecards_are_counted_apart(site):
+    page = site[1]["book/intro"]
+    tables = [words(text) for text in re.findall(r"<table.*?</table>", page, re.DOTALL)]
+    assert len(tables) == 4  # by source and by chapter
+    assert tables[0].startswith("What the sources print")
+    assert "Author et al., paper 1" in tables[0]
+    assert "All that the sources print 1" in tables[0]
+    assert tables[1].startswith("What this book adds")
+    assert "This book 1" in tables[1]
+    assert "All" not in tables[1]
+    assert 'data-origin="theirs"' in page
+    assert 'data-verdict="undecided"' in page
+
+
+def test_the_ledger_is_counted_in_sentences(site):
+    said = words(site[1]["book/notes"])
+    for count in (
+        "rows is 8.",
+        "theirs is 6.",
+        "ours is 2.",
+        "negative is 2.",
+        "damaged is 2.",
+        "sampled-parts is 7.",
+        "false-alarms is 1 book in 2900.",
+    ):
+        assert count in said
+
+
+def test_the_data_have_all_of_it(site):
+    folder = site[0].html / "book"
+    rows = json.loads((folder / "ledger.json").read_text(encoding="utf8"))
+    found = {row["id"]: row for row in rows}
+    assert found["fair-holds"]["printed"][1] == "at the rate $L^{2/9}$ … [or faster]"
+    assert found["fair-part"]["printed"] == ["for [all] tasks"]
+    assert (found["fair-ours"]["printed"], found["fair-ours"]["reading"]) == ([], None)
+    assert found["fair-ours"]["suggested_by"] == "paper, Section 4"
+    assert found["fair-part"]["amended"][0]["date"] == "2026-11-21"
+    assert found["fair-part"]["finding"].startswith("1 of 3 parts hold.")
+    control = found["fair-fails"]["controls"]["corrected"]
+    assert (control["kind"], control["outcome"]) == ("right", "supported")
+    assert found["fair-fails"]["quantity"].startswith("exponent of")
+    lines = list(csv.DictReader(io.StringIO((folder / "ledger.csv").read_text(encoding="utf8"))))
+    assert [line["id"] for line in lines] == list(found)
+    assert json.loads(lines[0]["printed"]) == found["fair-holds"]["printed"]

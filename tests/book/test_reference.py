@@ -1,0 +1,43 @@
+"""The reference on the site: every module has its place, and every example in it runs."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("ground", "window", "regression", "stages")
+
+
+def modules(room: str) -> list[str]:
+    """The dotted names of a room's modules."""
+    package = importlib.import_module(f"iclutils.{room}")
+    walk = pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+    return [module.name for module in walk if not module.ispkg]
+
+
+def shown(room: str) -> list[str]:
+    """The same; a package that offers its modules' names as its own stands for them."""
+    names = set()
+    for name in modules(room):
+        parent = name.rpartition(".")[0]
+        offers = hasattr(importlib.import_module(parent), "__all__")
+        names.add(parent if offers else name)
+    return sorted(names)
+
+
+MODULES = [name for room in ROOMS for name in modules(room)]
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_module_stands_on_its_page(room):
+    page = (ROOT / "book" / "reference" / f"{room}.md").read_text(encoding="utf8")
+    assert sorted(re.findall(r"automodule:: (\S+)", page)) == shown(room)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_run(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -1,0 +1,45 @@
+"""The site in ``_build/html`` as the browser tests see it: where it is, its pages, their links."""
+
+import html.parser
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SITE = ROOT / "_build" / "html"
+
+
+def pages() -> list[str]:
+    """The pages by their places, without the redirect at the root, the assets and the listings.
+
+    The listings of the package's source (``_modules``) are Sphinx's own pages.
+    """
+    found = [page.relative_to(SITE) for page in SITE.rglob("*.html")]
+    return sorted(
+        page.as_posix()
+        for page in found
+        if not {"_static", "_modules"} & set(page.parts) and page.name != "index.html"
+    )
+
+
+PAGES = pages()
+
+
+def text_of(page: str) -> str:
+    """The HTML of a page."""
+    return (SITE / page).read_text(encoding="utf8")
+
+
+class Anchors(html.parser.HTMLParser):
+    """The ids of a page and the places that it links to."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self.ids: set[str | None] = set()
+        self.links: set[str] = set()
+        self.feed(path.read_text(encoding="utf8"))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.ids.add(values.get("id"))
+        link = values.get("href")
+        if tag == "a" and link:
+            self.links.add(link)

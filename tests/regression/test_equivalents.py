@@ -1,0 +1,109 @@
+"""The equivalents at finite d against their limit, the population minimiser and simulations."""
+
+import math
+
+import pytest
+import torch
+from scipy.optimize import minimize_scalar
+
+from iclutils.ground.randomness import stream
+from iclutils.regression.phase import Phase
+from iclutils.regression.prompts import Context, draw_tasks, fresh_moments, moments
+from iclutils.regression.setting import Setting, curve
+from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
+
+
+def test_finite_equivalent_tends_to_the_limit_as_one_over_d():
+    limit = asymptotics.errors(Phase(10, math.inf, 1.5, 0.1), 0.01).icl
+    gaps = []
+    for d in (200, 400, 800):
+        fresh = fresh_moments(Context(d, 10 * d, 0.1))
+        found = finite_equivalent(fresh, fresh, int(1.5 * d * d), 0.1, 0.01)
+        gaps.append(found.icl - limit)
+    # a term in 1/d² is left: 2 (1 + O(1/d)), 1/d ≤ 0.005 with a coefficient below 4
+    assert gaps[0] / gaps[1] == pytest.approx(2, rel=0.02)
+    assert gaps[1] / gaps[2] == pytest.approx(2, rel=0.02)
+
+
+def test_finite_equivalent_without_noise_in_gamma_is_the_population_minimiser():
+    # n → ∞ at λ = 0: Γ = A S⁻¹ minimises the pretraining error
+    context = Context(4, 5, 0.2)
+    train = moments(draw_tasks(3, 4, stream(0, "tasks")), context)
+    found = finite_equivalent(train, fresh_moments(context), 10**9, 0.2, 0.0)
+    gamma = torch.linalg.solve(train.second, train.cross.T).T
+    # the fluctuations are d(d+1)/n = 2e-8 of the error
+    assert found.idg == pytest.approx(train.error(gamma, 0.2), rel=1e-6)
+    direction = torch.randn(4, 5, dtype=torch.float64, generator=stream(0, "direction"))
+    best = minimize_scalar(lambda t: train.error(gamma + t * direction, 0.2))
+    # a minimum of a function with rounding errors of 1e-16 is found to their square root, 1e-8
+    assert abs(best.x) < 1e-6
+
+
+def test_without_a_ridge_the_effective_ridge_is_zero_above_the_peak_and_solves_its_equation_below():
+    d = 6
+    fresh = fresh_moments(Context(d, 12, 0.1))
+    assert finite_equivalent(fresh, fresh, 43, 0.1, 0.0).nu == 0.0
+    nu = finite_equivalent(fresh, fresh, 20, 0.1, 0.0).nu
+    eigen = torch.linalg.eigvalsh(fresh.second)
+    # Newton's method leaves rounding errors alone
+    assert d / 20 * float((eigen / (eigen + nu)).sum()) == pytest.approx(1, rel=1e-12)
+    with pytest.raises(ValueError, match=r"lam must be positive where n = d\(d\+1\) = 42"):
+        finite_equivalent(fresh, fresh, 42, 0.1, 0.0)
+
+
+@pytest.mark.parametrize(("alpha", "kappa", "tau"), [(1, 0.5, 1.5), (2, math.inf, 0.6)])
+def test_leverages_explain_simulations_that_the_plain_equivalent_misses(alpha, kappa, tau):
+    setting, trials = Setting(16, alpha, kappa, tau, 0.1), 60
+    simulated = curve([setting], 0.01, 0, trials)[:, 0, 0]
+    plain, full = [], []
+    for trial in range(6):
+        train, fresh = setting.moments(0, trial)
+        others = setting.other_prompts(0, trial, 4000)
+        plain.append(finite_equivalent(train, fresh, setting.n, 0.1, 0.01).icl)
+        full.append(leverage_equivalent(train, fresh, *others, setting.n, 0.1, 0.01).icl)
+    mean = float(simulated.mean())
+    se = float(simulated.std()) / math.sqrt(trials)
+    tasks_se = float(torch.tensor(full).std()) / math.sqrt(6)
+    # 1/d is corrected, so the rest is of the order of the correction squared; 4 standard errors
+    # are a false alarm of 6e-5
+    rest = (full[0] - plain[0]) ** 2 / mean
+    assert abs(mean - sum(full) / 6) < 4 * math.hypot(se, tasks_se) + rest
+    assert mean - sum(plain) / 6 > 4 * se
+
+
+def test_equal_leverages_give_the_plain_equivalent():
+    """The two meet as 1/d, with a coefficient of order 1: 5 % is three times 1/d at d = 60."""
+    setting = Setting(60, 2, math.inf, 2.0, 0.1)
+    train, fresh = setting.moments(0, 0)
+    others = setting.other_prompts(0, 0, 3000)
+    full = leverage_equivalent(train, fresh, *others, setting.n, 0.1, 0.3)
+    plain = finite_equivalent(train, fresh, setting.n, 0.1, 0.3)
+    assert full.icl == pytest.approx(plain.icl, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("bound", "message"),
+    [
+        ({"max_rounds": 2}, r"weights: the mean change is \d.* after 2 rounds, wanted 1.0e-08"),
+        (
+            {"max_iterations": 2},
+            r"residuals: the relative residual is \d.* after 2 iterations of GMRES, wanted 1e-08",
+        ),
+    ],
+)
+def test_an_iteration_that_does_not_converge_says_so(bound, message):
+    setting = Setting(8, 2, 0.5, 0.6, 0.1)
+    arguments = (*setting.moments(0, 0), *setting.other_prompts(0, 0, 500), setting.n, 0.1, 0.01)
+    leverage_equivalent(*arguments)
+    with pytest.raises(RuntimeError, match=message):
+        leverage_equivalent(*arguments, **bound)
+
+
+def test_bad_input_is_refused():
+    setting = Setting(8, 2, 0.5, 0.6, 0.1)
+    pair, others = setting.moments(0, 0), setting.other_prompts(0, 0, 500)
+    with pytest.raises(ValueError, match="lam must be finite"):
+        leverage_equivalent(*pair, *others, setting.n, 0.1, 0.0)
+    with pytest.raises(ValueError, match="n must be at least 1"):
+        finite_equivalent(*pair, 0, 0.1, 0.1)

@@ -1,0 +1,114 @@
+"""Training layers: against optimality by autograd, layers apart, and saying when it is not done."""
+
+import pytest
+import torch
+
+from iclutils.regression import layer_training
+from iclutils.regression.fleet import Fleet, draw_fleet
+from iclutils.regression.layers import Layers
+
+
+def _gradient(layers, fleet):
+    """The gradient of the sum of all layers' mean squared errors, by autograd."""
+    u = layers.u.clone().requires_grad_()
+    m = layers.m.clone().requires_grad_()
+    Layers(u, m, layers.softmax).loss(fleet).sum().backward()
+    return torch.cat([u.grad, m.grad.flatten(1)], 1)
+
+
+def test_fit_reaches_a_stationary_point_and_interpolates_below_the_count():
+    fleet = draw_fleet([6, 40], 3, 3, 0.1, 0)
+    layers = layer_training.fit(fleet, 0)
+    loss = layers.loss(fleet)
+    # 6 prompts, 15 parameters: an exact fit leaves rounding, (1e-16)² a prompt; seen is 1e-31
+    assert float(loss[0]) < 1e-20
+    # 40 prompts cannot be fitted: what is left is of the order of the noise, 0.1
+    assert float(loss[1]) > 1e-4
+    # a Newton method ends at rounding, 1e-16 times J of about ten; a stop short of it leaves 1e-3
+    assert float(_gradient(layers, fleet).norm()) < 1e-6
+    assert layers.converged.tolist() == [True, True]
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_layers_that_have_not_converged_are_named_and_refused(softmax):
+    fleet = draw_fleet([6, 40, 40], 3, 3, 0.1, 0)
+    message = r"fit: \d of 3 layers have not converged after 2 iterations: cosine .* up to 0\.\d+"
+    with pytest.raises(RuntimeError, match=message):
+        layer_training.fit(fleet, 0, iterations=2, softmax=softmax)
+    layers = layer_training.fit(fleet, 0, iterations=2, softmax=softmax, unconverged=1.0)
+    assert not bool(layers.converged.all())
+
+
+def test_a_share_of_unconverged_layers_can_be_allowed():
+    fleet = draw_fleet([6, 40], 3, 3, 0.1, 0)
+    # in 15 iterations the layer that fits exactly is done, the other is not
+    options = {"iterations": 15, "tolerance": 1e-9}
+    layers = layer_training.fit(fleet, 0, unconverged=0.5, **options)
+    assert layers.converged.tolist() == [True, False]
+    with pytest.raises(RuntimeError, match="1 of 2 layers have not converged"):
+        layer_training.fit(fleet, 0, unconverged=0.4, **options)
+
+
+def test_standing_still_is_not_converging():
+    # a first step that is refused leaves the loss as it was; the criterion looks at the gradient
+    fleet = draw_fleet([40] * 20, 3, 3, 0.1, 0)
+    layers = layer_training.fit(fleet, 0, iterations=1, unconverged=1.0)
+    assert not bool(layers.converged.any())
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_the_cosine_is_that_of_the_gradient(softmax):
+    # a second route: the gradient by autograd, the Jacobian column by column by differences
+    fleet = draw_fleet([9], 2, 3, 0.1, 0)
+    layers = layer_training.fit(fleet, 0, iterations=3, softmax=softmax, unconverged=1.0)
+    theta = torch.cat([layers.u[0], layers.m[0].flatten()])
+
+    def residual(theta):
+        at = Layers(theta[None, :3], theta[3:].reshape(1, 3, 2), softmax)
+        own = [slice(i, i + 1) for i in range(9)]
+        each = [Fleet(fleet.z[:, i], fleet.y[:, i], fleet.mask[:, i]) for i in own]
+        return torch.cat([at.loss(one) for one in each]).sqrt()
+
+    h = 1e-6
+    columns = [
+        (residual(theta + h * e) - residual(theta - h * e)) / (2 * h)
+        for e in torch.eye(9, dtype=torch.float64)
+    ]
+    lengths = torch.stack(columns).norm(dim=1) * residual(theta).norm()
+    # the loss is ‖r‖²/9, its gradient 2Jᵀr/9
+    expected = (4.5 * _gradient(layers, fleet)[0].abs() / lengths).max()
+    # central differences: h² = 1e-12 from the third derivative, 1e-16/h = 1e-10 from rounding
+    assert float(layers.cosine[0]) == pytest.approx(float(expected), rel=1e-6)
+
+
+def test_adamw_lowers_the_loss_and_keeps_models_apart():
+    fleet = draw_fleet([10, 20], 3, 3, 0.1, 0)
+    first, later = layer_training.train(fleet, 0, [1, 300])
+    assert bool((later.loss(fleet) < first.loss(fleet)).all())
+    # the other model's data do not matter: exchange them
+    other = draw_fleet([10, 20], 3, 3, 0.1, 1)
+    mixed = Fleet(
+        torch.stack([fleet.z[0], other.z[1]]),
+        torch.stack([fleet.y[0], other.y[1]]),
+        torch.stack([fleet.mask[0], other.mask[1]]),
+    )
+    again = layer_training.train(mixed, 0, [300])[0]
+    # the same operations, in batched products that may round otherwise: 300 steps of 1e-16, grown
+    assert torch.allclose(again.u[0], later.u[0], atol=1e-10)
+    assert not torch.allclose(again.u[1], later.u[1], atol=1e-3)
+
+
+def test_bad_input_is_refused():
+    fleet = draw_fleet([3], 2, 2, 0.1, 0)
+    with pytest.raises(ValueError, match="iterations must be at least 1"):
+        layer_training.fit(fleet, 0, iterations=0)
+    with pytest.raises(ValueError, match="tolerance must be finite"):
+        layer_training.fit(fleet, 0, tolerance=-1)
+    with pytest.raises(ValueError, match="unconverged must be finite"):
+        layer_training.fit(fleet, 0, unconverged=2)
+    with pytest.raises(ValueError, match="checkpoints must be at least 1"):
+        layer_training.train(fleet, 0, [0])
+    with pytest.raises(ValueError, match="checkpoints must hold"):
+        layer_training.train(fleet, 0, [])
+    with pytest.raises(ValueError, match="learning_rate must be finite"):
+        layer_training.train(fleet, 0, [1], learning_rate=0)

@@ -1,0 +1,143 @@
+"""A small book of one chapter, whose run is put into the cache by hand, built as the book is."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from nbformat import v4
+
+from iclutils.book.runs import cache, origin
+
+ROOT = Path(__file__).resolve().parents[1]
+MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
+SOUND = "00_mini"
+ORIGIN = {
+    "commit": "abc1234567",
+    "clean": True,
+    "environment": "1a2b3c4d",
+    "python": "3.11.7",
+    "date": "2026-11-21",
+    "reference": "r",
+    "outcome": "agrees",
+}
+PAGES = {
+    "intro": "# Mini\n\n```{scorecard}\n```\n",
+    "ledger": "# The ledger\n\n```{ledger}\n```\n",
+    "notes": "# Notes\n\nNo code.\n",
+    "downloads": """# Downloads
+
+```{downloads} book
+```
+
+```{downloads} chapters
+```
+
+```{downloads} data
+```
+
+(last-validated)=
+## Stamp
+
+Words.
+""",
+}
+GLUED = "application/papermill.record/"
+DROPPED = (  # what the book's configuration names and the small site has not
+    "html_static_path",
+    "html_css_files",
+    "html_js_files",
+)
+
+
+class Built(NamedTuple):
+    """What a build left: the pages' HTML by name, and the names of the files to take home."""
+
+    pages: dict[str, str]
+    files: set[str]
+
+
+def glued(record):
+    """A record as a chapter's cell keeps it."""
+    return v4.new_output(
+        "display_data",
+        data={"application/papermill.record/text/plain": repr(record.to_json())},
+        metadata={"scrapbook": {"name": f"claim:{record.id}", "mime_prefix": GLUED}},
+    )
+
+
+class Site:
+    """A book of one chapter, whose run is put into the cache by hand."""
+
+    def __init__(self, root):
+        self.root = root
+        unread = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / "iclutils", root / "iclutils", ignore=unread)
+        (root / "book" / "chapters").mkdir(parents=True)
+        (root / "tests" / "expected").mkdir(parents=True)
+        shutil.copy(MINI / "claims.yml", root / "book")
+        shutil.copy(MINI / "chapters" / f"{SOUND}.md", self.chapter)
+        shutil.copy(ROOT / "requirements.lock", root)
+        (root / "CITATION.cff").write_text("title: mini\n")
+        self.reference = root / "tests" / "expected" / f"{SOUND}.yml"
+        self.reference.write_text("- 'mini-mean · holds · 0.01 ± 0.21'\n")
+        for name, text in PAGES.items():
+            (root / "book" / f"{name}.md").write_text(text)
+        self.write_toc()
+        self.write_config()
+
+    def write_toc(self):
+        names = (f"chapters/{SOUND}", "ledger", "notes", "downloads")
+        files = [{"file": f"book/{name}"} for name in names]
+        toc = {"format": "jb-book", "root": "book/intro", "chapters": files}
+        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc))
+
+    def write_config(self):
+        """The book's own configuration without what belongs to its looks."""
+        config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf8"))
+        config.pop("logo", None)
+        config.pop("bibtex_bibfiles", None)
+        config["html"].pop("favicon", None)
+        for name in DROPPED:
+            config["sphinx"]["config"].pop(name, None)
+        (self.root / "_config.yml").write_text(yaml.safe_dump(config))
+
+    @property
+    def chapter(self):
+        return self.root / "book" / "chapters" / f"{SOUND}.md"
+
+    @property
+    def note(self):
+        return self.root / "_build" / "site.json"
+
+    @property
+    def html(self):
+        return self.root / "_build" / "html"
+
+    def key(self):
+        return json.loads(self.note.read_text(encoding="utf8"))["key"]
+
+    def ran(self, records=(), **changed):
+        """As the checker leaves a run behind: every cell with its number, the last with records."""
+        notebook = cache.read_chapter(self.chapter)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for number, cell in enumerate(code, 1):
+            cell["execution_count"] = number
+        code[-1]["outputs"] = [glued(record) for record in records]
+        run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
+        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, run)
+
+    def build(self):
+        program = Path(sys.executable).with_name("jupyter-book")
+        command = [str(program), "build", str(self.root), "-n"]
+        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=300)
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
+        assert "Executing notebook" not in said
+        assert "Traceback" not in said
+        names = [f"book/{name}" for name in (*PAGES, f"chapters/{SOUND}")]
+        pages = {name: (self.html / f"{name}.html").read_text(encoding="utf8") for name in names}
+        return Built(pages, {path.name for path in (self.html / "book/downloads").iterdir()})

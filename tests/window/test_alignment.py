@@ -1,0 +1,45 @@
+"""Diagnostics of a trained matrix, on matrices made by hand."""
+
+import pytest
+import torch
+
+from iclutils.ground.randomness import stream
+from iclutils.window import alignment
+
+F64 = torch.float64
+
+
+@pytest.fixture
+def frame() -> torch.Tensor:
+    gaussian = torch.randn(5, 5, generator=stream(0, "test frame"), dtype=F64)
+    return torch.linalg.qr(gaussian).Q
+
+
+def test_metrics_on_a_matrix_made_by_hand(frame: torch.Tensor) -> None:
+    B = frame[:, :2]
+    M = frame @ torch.diag(torch.tensor([4.0, 5.0, 2.0, 1.0, -3.0], dtype=F64)) @ frame.mT
+    assert float(alignment.rho(M, B)) == pytest.approx(3 / 4)
+    masses = alignment.masses(M, B)
+    assert float(masses.relevant) == pytest.approx(4.5)
+    assert float(masses.spurious) == pytest.approx(0.0, abs=1e-12)  # (2 + 1 − 3)/3 to rounding
+    # the arc cosine near 1 turns an error of 1e-15 into 4e-8 radians, 3e-6 degrees
+    assert float(alignment.largest_angle(M, B)) == pytest.approx(0.0, abs=1e-5)
+    # the square of a cosine that is zero to rounding
+    assert float(alignment.overlap(M, frame[:, 2:4])) == pytest.approx(0.0, abs=1e-12)
+    kept = B @ torch.diag(torch.tensor([4.0, 5.0], dtype=F64)) @ B.mT
+    torch.testing.assert_close(alignment.within(M, B), kept)
+    assert float(alignment.rho(torch.eye(5, dtype=F64), B)) == pytest.approx(1.0)
+
+
+def test_a_known_angle_is_found() -> None:
+    angle = torch.deg2rad(torch.tensor(30.0, dtype=F64))
+    direction = torch.stack([angle.cos(), angle.sin(), torch.zeros((), dtype=F64)])
+    M = torch.outer(direction, direction)
+    B = torch.eye(3, dtype=F64)[:, :1]
+    assert float(alignment.largest_angle(M, B)) == pytest.approx(30.0)
+    assert float(alignment.overlap(M, B)) == pytest.approx(3 / 4)
+
+
+def test_matrices_and_bases_of_other_dimensions_are_refused(frame: torch.Tensor) -> None:
+    with pytest.raises(ValueError, match="M must have shape"):
+        alignment.rho(torch.eye(4, dtype=F64), frame[:, :2])

@@ -1,0 +1,100 @@
+"""The minimiser over all symmetric matrices in blocks, and the derivatives of the lemmas."""
+
+import math
+
+import pytest
+import torch
+
+from iclutils.window.theory import blocks, lowrank
+from iclutils.window.theory.contexts import Case
+from iclutils.window.theory.lowrank import Minimum
+
+F64 = torch.float64
+
+
+def test_blocks_of_a_matrix_made_by_hand():
+    # M = [[4, 1, 0.4], [1, 6, 0], [0.4, 0, -0.5]] with k = 2, every entry with standard error 0.1
+    theta = torch.tensor([4.0, 1.0, 0.4, 6.0, 0.0, -0.5], dtype=F64)
+    variance = 0.01 * torch.eye(6, dtype=F64)
+    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, variance, 1), 3, 2)
+    assert seen.c == pytest.approx((5.0, 0.1 / math.sqrt(2), math.inf))
+    # 4 − 5 and 6 − 5 have standard error 0.1/√2, so that they are farther from 0 than the 1
+    assert abs(seen.anisotropy.value) == pytest.approx(0.2)
+    assert seen.anisotropy.se == pytest.approx(0.1 / math.sqrt(2) / 5)
+    assert seen.off_block == pytest.approx((0.4 / 5, 0.1 / 5, math.inf))
+    assert seen.spurious == pytest.approx((-0.5 / 5, 0.1 / 5, math.inf))
+
+
+def test_a_single_direction_has_no_anisotropy():
+    theta = torch.tensor([4.0, 0.1, 0.2], dtype=F64)
+    variance = 0.01 * torch.eye(3, dtype=F64)
+    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, variance, 1), 2, 1)
+    assert seen.anisotropy == (0.0, math.inf, math.inf)
+
+
+def test_an_entry_along_any_two_directions():
+    theta = torch.tensor([4.0, 1.0, 6.0], dtype=F64)
+    variance = 0.01 * torch.eye(3, dtype=F64)
+    found = Minimum(theta, variance, 0.0, variance, 1)
+    left = torch.tensor([1.0, 2.0], dtype=F64)
+    right = torch.tensor([3.0, -1.0], dtype=F64)
+    # 3·4 + (6 − 1)·1 − 2·6 and the root of 3² + 5² + 2², times 0.1
+    seen = blocks.entry(found, left, right)
+    assert seen == pytest.approx((5.0, 0.1 * math.sqrt(38), math.inf))
+
+
+@pytest.mark.parametrize("bound", [None, 2.0])
+def test_theorem_case_in_small_and_with_a_binding_bound(bound):
+    case = Case("linear", 3, 2, 2, 0.0)
+    seen = blocks.full_minimum(case, case.contexts(40000, 0), bound=bound).blocks
+    if bound is None:
+        assert seen.c.value > 2.5
+    else:
+        assert seen.c.value == pytest.approx(bound)
+    for found in (seen.anisotropy, seen.off_block, seen.spurious):
+        # 5 standard errors: 6e-7 false alarms for each of at most 6 entries
+        assert abs(found.value) < 5 * found.se
+
+
+def test_spurious_mass_costs():
+    case = Case("linear", 3, 2, 2, 0.0)
+    ((cost, se),) = blocks.spurious_cost(case, case.contexts(40000, 0), [1.0]).tolist()
+    assert cost > 4 * se
+
+
+def test_the_relevant_minimum_is_the_one_of_the_family():
+    case = Case("linear", 3, 1, 4, 0.5)
+    sample = case.contexts(4000, 0)
+    free = lowrank.minimise(sample, case.family, torch.tensor([1.0, 0.0], dtype=F64))
+    c, e = free.theta.tolist()
+    held = blocks.relevant_minimum(case, sample, e=e)
+    # both are right to about 1e-5, the root of the decrement
+    assert float(held.theta) == pytest.approx(c, rel=1e-4)
+
+
+def test_lemma_slopes_by_finite_differences():
+    alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
+    case = Case("linear", 3, 2, 3, 1.0)
+    sample = case.contexts(3 * 500, 0)
+    logits = 1.5 * lowrank.logit_design(sample, case.family[:1]).squeeze(-1)
+    step = torch.tensor([1e-6, 0, 0], dtype=F64)
+
+    def total(shift):
+        return float(lowrank.losses(sample, logits + shift).mean())
+
+    there = total(alpha.log() + step) - total(alpha.log() - step)
+    here = total(step) - total(-step)
+    found = blocks.lemma_slopes(1.5, alpha, 2, 500, 0)
+    # rounding 1e-15 of the losses over a step of 1e-6
+    assert float(found[:, 0].sum()) == pytest.approx((there - here) / 2e-6, abs=1e-7)
+
+
+def test_bad_input_is_refused():
+    ones = torch.ones(3, dtype=F64)
+    found = Minimum(ones, torch.eye(3, dtype=F64), 0.0, torch.eye(3, dtype=F64), 1)
+    with pytest.raises(ValueError, match=r"minimum\.theta must have shape"):
+        blocks.read_blocks(found, 3, 2)
+    with pytest.raises(ValueError, match="left must have shape"):
+        blocks.entry(found, ones, ones[:2])
+    with pytest.raises(ValueError, match="c must be"):
+        blocks.lemma_slopes(-1.0, ones, 2, 10, 0)

@@ -1,0 +1,127 @@
+"""Curves on a grid of windows: minima by two methods, jackknife errors, powers of w."""
+
+import math
+
+import pytest
+import torch
+
+from iclutils.ground import statistics
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import jackknife_se
+from iclutils.window.theory import curves
+from iclutils.window.theory.curves import Window
+
+F64 = torch.float64
+
+
+def well(w, best):
+    """A loss that is a parabola in log w with its minimum 1 at ``best``."""
+    return 1 + (w.clamp(min=1e-9) / best).log().square()
+
+
+def window(w, replicas):
+    return Window(w, 1.0, 0.1, torch.tensor(replicas, dtype=F64))
+
+
+def test_the_two_grids():
+    even = curves.stretch(curves.grid(50.0, 20)).diff()
+    # equal steps but for rounding
+    torch.testing.assert_close(even, even[0].expand(19), rtol=1e-12, atol=0)
+    steps = curves.log_grid(0.1, 1e3, 30)[1:].log().diff()
+    torch.testing.assert_close(steps, steps[0].expand(28), rtol=1e-12, atol=0)
+    assert curves.grid()[0] == curves.log_grid()[0] == 0
+
+
+def test_both_minima_of_a_well():
+    log_grid = curves.log_grid(0.01, 1e4, 60)
+    found = curves.parabola_minimum(log_grid, well(log_grid, 7.0))
+    # exact for a parabola in log w, but for rounding
+    assert found.w == pytest.approx(7.0, rel=1e-10)
+    assert found.loss == pytest.approx(1.0, rel=1e-10)
+    grid = curves.grid(100.0, 121)
+    loss = (curves.stretch(grid) - curves.stretch(torch.tensor(7.0))).square()
+    spline = curves.spline_minimum(grid, loss)
+    # the search stops at 1e-9 in the stretched coordinate; near a minimum rounding allows 1e-8
+    assert spline.w == pytest.approx(7.0, rel=1e-6)
+    assert spline.loss == pytest.approx(0.0, abs=1e-12)
+
+
+def test_minima_at_the_ends_of_the_grid():
+    grid = curves.grid(10.0, 20)
+    assert curves.spline_minimum(grid, 1 + grid) == (0.0, 1.0, 0)
+    with pytest.raises(ValueError, match="beyond the grid's end 10"):
+        curves.spline_minimum(grid, -grid)
+    log_grid = curves.log_grid(0.1, 10, 20)
+    assert curves.parabola_minimum(log_grid, 1 + log_grid).place == 0
+    assert curves.parabola_minimum(log_grid, -log_grid).place == 19
+
+
+def test_a_search_that_does_not_converge_says_so():
+    grid = curves.grid(100.0, 40)
+    with pytest.raises(RuntimeError, match="did not converge in 2 steps"):
+        curves.spline_minimum(grid, well(grid + 0.1, 7.0), steps=2)
+
+
+def test_the_jackknife_is_the_one_of_the_ground():
+    batches = torch.rand(12, generator=stream(0, "jackknife"), dtype=F64)
+
+    def statistic(samples):
+        return float(samples.mean().exp())
+
+    without = curves.leave_one_out(batches.unsqueeze(-1)).squeeze(-1).exp()
+    _, se, _ = statistics.jackknife(statistic, batches)
+    # the same formula on the same numbers; 1e-10 is the rounding of a difference of replicas
+    assert jackknife_se(without) == pytest.approx(se, rel=1e-10)
+    # of a mean, the jackknife is the standard error itself
+    mean = curves.leave_one_out(batches.unsqueeze(-1)).squeeze(-1)
+    expected = float(curves.standard_error(batches))
+    assert jackknife_se(mean) == pytest.approx(expected, rel=1e-10)
+
+
+def test_a_single_batch_has_no_error():
+    closed = window(3.0, [3.0])
+    assert closed.w_se == 0
+    assert curves.standard_error(torch.ones(1, 4)).tolist() == [0, 0, 0, 0]
+    assert window(3.0, [2.0, 4.0]).log_loss_se == 0.1
+
+
+def test_compare_by_hand():
+    first = window(1.0, [1.0, 1.0])
+    second = window(math.e, [math.e, math.e**3])
+    gap = curves.compare(first, second)
+    assert gap.value == pytest.approx(1.0)
+    # the gaps without a batch are 1 and 3: sqrt(1/2 · 2)
+    assert gap.se == pytest.approx(1.0)
+    assert curves.compare(first, window(3.0, [2.0, 4.0]), log=False) == (2.0, 1.0)
+
+
+@pytest.mark.parametrize(("first", "second"), [
+    (window(1.0, [1.0, 2.0]), window(1.0, [1.0])),
+    (window(0.0, [0.0, 0.0]), window(1.0, [1.0, 1.0])),
+])
+def test_windows_that_cannot_be_compared_are_refused(first, second):
+    with pytest.raises(ValueError, match="same loss, positive for log = True"):
+        curves.compare(first, second)
+
+
+def test_power_extrapolates_square_root_corrections():
+    w = torch.logspace(0, 5, 120, dtype=F64)
+    growth = curves.power(w, w**-1.5 * (1 + 3 / w.sqrt()))
+    # the next correction is 9/w, and w ends at 1e5 where finite differences leave 1e-3
+    assert growth.exponent == pytest.approx(-1.5, abs=2e-3)
+    assert abs(growth.exponent + 1.5) < 3 * growth.uncertainty + 1e-4  # 1e-4: rounding of slopes
+
+
+@pytest.mark.parametrize(("call", "words"), [
+    (lambda: curves.grid(0.0), ["largest", "0"]),
+    (lambda: curves.grid(10.0, 3), ["points", "3"]),
+    (lambda: curves.log_grid(0.0), ["low", "0"]),
+    (lambda: curves.log_grid(5.0, 2.0), ["low", "5"]),
+    (lambda: curves.checked(torch.tensor([1.0, 0.5, 2.0, 3.0])), ["w", "rising"]),
+    (lambda: curves.checked(torch.tensor([0.0, 0.5, math.nan, 3.0])), ["w", "NaN"]),
+    (lambda: curves.power(torch.ones(30), torch.ones(29)), ["y", "29"]),
+])
+def test_bad_input_is_refused(call, words):
+    with pytest.raises(ValueError, match=words[0]) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words), caught.value

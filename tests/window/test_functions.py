@@ -1,0 +1,142 @@
+"""Function classes: kernels by Monte Carlo and expansion, Lipschitz constants, common draws."""
+
+import math
+
+import pytest
+import torch
+import zonal
+
+from iclutils.ground import sphere
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import mean_se
+from iclutils.window import covariates, functions
+
+DEGREES = torch.arange(10)
+
+
+def pair(t: float, d: int) -> torch.Tensor:
+    """Two unit vectors at cosine t, ``(2, d)``."""
+    x = torch.zeros(2, d, dtype=torch.float64)
+    x[0, 0] = 1.0
+    x[1, 0] = t
+    x[1, 1] = math.sqrt(1 - t * t)
+    return x
+
+
+@pytest.mark.parametrize("name", functions.CLASSES)
+@pytest.mark.parametrize("d", [2, 5])
+@pytest.mark.parametrize("L", [0.3, 4.0])
+def test_covariance_is_the_mean_over_sampled_tasks(name: str, d: int, L: float) -> None:
+    """At 5 standard errors, 12 settings x 3 angles x 2 moments: 4e-5 false alarms."""
+    function = functions.by_name(name, d, L)
+    tasks = function.sample((40_000,), stream(1, "tasks", name, d))
+    power = float(function.covariance(torch.ones((), dtype=torch.float64)))
+    for t in (-0.7, 0.2, 0.95):
+        f = function.evaluate(tasks, pair(t, d).expand(40_000, 2, d))
+        covariance = float(function.covariance(torch.tensor(t, dtype=torch.float64)))
+        moments = {
+            "product": (f[:, 0] * f[:, 1], covariance),
+            "half squared difference": ((f[:, 0] - f[:, 1]) ** 2 / 2, power - covariance),
+        }
+        for what, (statistic, exact) in moments.items():
+            mean, se, _ = mean_se(statistic)
+            # 1e-12 is for what all tasks share, where the sampled error is zero
+            assert abs(float(mean) - exact) < 5 * float(se) + 1e-12, (name, d, L, t, what)
+
+
+@pytest.mark.parametrize("d", [2, 3, 5, 10])
+@pytest.mark.parametrize("function", [functions.Affine, functions.ReLU, functions.Cosine])
+def test_spectrum_is_the_gegenbauer_expansion_of_the_covariance(d: int, function: type) -> None:
+    one = function(d, 2.3)
+    t, weight = zonal.quadrature(d)
+    inner = (one.covariance(t) * weight) @ sphere.gegenbauer(t, d, DEGREES)
+    projected = sphere.multiplicity(DEGREES, d) * inner
+    # rounding 1e-15 is multiplied by N_k, at most 5·10⁴ here
+    torch.testing.assert_close(one.spectrum(DEGREES), projected, atol=1e-9, rtol=1e-8)
+    total = float(one.spectrum(torch.arange(300)).sum())
+    # the tail of the ReLU's c_k ~ k^-4 beyond 300 is below 1e-6
+    assert total == pytest.approx(
+        float(one.covariance(torch.ones((), dtype=torch.float64))), abs=2e-6
+    )
+
+
+@pytest.mark.parametrize("name", functions.CLASSES)
+def test_lipschitz_constant_is_L(name: str) -> None:
+    function = functions.by_name(name, 3, 2.5)
+    generator = stream(0, "lipschitz", name)
+    task = function.sample((2000,), generator)
+    x = covariates.sample(covariates.Sphere(3), (2000, 2), generator)
+    rise = function.evaluate(task, x).diff(dim=-1).abs().squeeze(-1)
+    slope = float((rise / (x[:, 0] - x[:, 1]).norm(dim=-1)).max())
+    assert slope <= 2.5 * (1 + 1e-9)  # quotients of close points lose up to 1e-9 to rounding
+    assert slope > 2.5 * 0.8  # the steepest of 2000 pairs comes this close
+
+
+def test_offset_off_removes_the_constant_part() -> None:
+    t = torch.linspace(-1, 1, 9, dtype=torch.float64)
+    for cls in (functions.Affine, functions.ReLU):
+        difference = cls(4, 2.0).covariance(t) - cls(4, 2.0, offset=False).covariance(t)
+        torch.testing.assert_close(difference, torch.full_like(t, 4 / 3))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (functions.Affine(3, 1.0), functions.Affine(3, 5.0, offset=False)),
+        (functions.ReLU(3, 1.0), functions.ReLU(3, 2.0)),
+        (functions.Cosine(3, 1.0), functions.Cosine(3, 0.1)),
+        (functions.Hills(1.0), functions.Hills(2.5, "frequency")),
+        (functions.Distance(3, 1.0), functions.Distance(3, 2.0)),
+    ],
+)
+def test_one_law_draws_the_same_tasks(one, other) -> None:  # type: ignore[no-untyped-def]
+    assert one.law == other.law
+    first = one.sample((5,), stream(0, "tasks"))
+    second = other.sample((5,), stream(0, "tasks"))
+    assert first.keys() == second.keys()
+    assert all(torch.equal(first[key], second[key]) for key in first)
+
+
+def test_other_dimensions_and_classes_are_other_laws() -> None:
+    some = [
+        functions.Affine(3),
+        functions.Affine(4),
+        functions.ReLU(3),
+        functions.Cosine(3),
+        functions.Distance(3),
+        functions.Distance(3, centres=5),
+        functions.Hills(1.0),
+    ]
+    assert len({function.law for function in some}) == len(some)
+
+
+def test_a_distance_is_that_to_the_closest_centre() -> None:
+    function = functions.Distance(3, 2.0, centres=4)
+    task = function.sample((6,), stream(0, "centres"))
+    x = covariates.sample(covariates.Sphere(3), (6, 5), stream(0, "x"))
+    plain = 2.0 * torch.cdist(x, task["c"]).amin(-1)
+    # √(2 − 2t) loses half of the digits close to a centre
+    torch.testing.assert_close(function.evaluate(task, x), plain, atol=1e-7, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: functions.by_name("spline", 5), KeyError, ["name", "spline", "affine"]),
+        (lambda: functions.Affine(5, -1.0), ValueError, ["L", "-1"]),
+        (lambda: functions.Cosine(1), ValueError, ["d", "1"]),
+        (lambda: functions.ReLU(5, float("nan")), ValueError, ["L", "nan"]),
+        (lambda: functions.Hills(-1.0), ValueError, ["nu", "-1"]),
+        (lambda: functions.Hills(1.0, "phase"), KeyError, ["reading", "phase"]),
+        (
+            lambda: functions.Hills(1.5, "frequency").covariance(torch.ones(1)),
+            ValueError,
+            ["nu", "whole", "1.5"],
+        ),
+        (lambda: functions.Distance(3, centres=0), ValueError, ["centres", "0"]),
+    ],
+)
+def test_bad_input_is_refused(call, error, words) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(error) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words), caught.value

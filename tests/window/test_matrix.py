@@ -1,0 +1,103 @@
+"""The exact loss with a whole matrix M, and its minimiser."""
+
+import pytest
+import torch
+
+from iclutils.ground.randomness import stream
+from iclutils.window import covariates, functions
+from iclutils.window.theory import matrix
+
+F64 = torch.float64
+
+
+def tokens(sets, contexts, n, d, *role):
+    return covariates.sample(covariates.Sphere(d), (sets, contexts, n), stream(0, *role))
+
+
+def eyes(sets, d):
+    return torch.eye(d, dtype=F64).expand(sets, d, d)
+
+
+def test_one_token_by_hand():
+    # n = 1: the weight is 1, so the signal is 2(K(1) − K(t)) and the concentration 1
+    x = tokens(1, 50, 2, 4, "one")
+    function = functions.ReLU(4, 1.5)
+    gamma = torch.ones(1, 50, 1, 1, dtype=F64)
+    found = matrix.context_loss(matrix.zonal(function), x[..., :1, :], x[..., 1:, :], gamma)
+    t = (x[..., 0, :] * x[..., 1, :]).sum(-1, keepdim=True)
+    expected = 2 * (function.covariance(torch.ones_like(t)) - function.covariance(t))
+    torch.testing.assert_close(found.signal, expected)
+    assert bool((found.concentration == 1).all())
+
+
+def test_gradient_flows_through_the_weights():
+    x = tokens(1, 50, 6, 3, "x")
+    M = torch.eye(3, dtype=F64, requires_grad=True)
+    gamma = torch.softmax(x[..., :5, :] @ M @ x[..., 5:, :].mT, dim=-2)
+    covariance = matrix.zonal(functions.Affine(3))
+    found = matrix.context_loss(covariance, x[..., :5, :], x[..., 5:, :], gamma)
+    (gradient,) = torch.autograd.grad(found.signal.mean(), M)
+    assert bool(torch.isfinite(gradient).all())
+    assert float(gradient.norm()) > 0
+
+
+def test_best_matrix_finds_the_whitening():
+    """Affine tasks in whitened coordinates: the minimiser of isotropic tokens, pulled back."""
+    root = torch.diag(torch.tensor([1.0, 2.0], dtype=F64))
+    u = tokens(3, 60, 7, 2, "u")
+    x = u @ root
+    inverse = torch.linalg.inv(root @ root)
+
+    def pulled_back(a, b):
+        return (1 + a @ inverse @ b.mT / 2) / 3
+
+    isotropic = matrix.zonal(functions.Affine(2))
+    plain = matrix.best_matrix(isotropic, u[..., :6, :], u[..., 6:, :], 0.3, eyes(3, 2))
+    white = matrix.best_matrix(pulled_back, x[..., :6, :], x[..., 6:, :], 0.3, eyes(3, 2))
+    # both searches stop where log loss slopes by at most 1e-4 in units of 1/M, in fact below 1e-5
+    torch.testing.assert_close(root @ white @ root, plain, rtol=1e-4, atol=1e-4)
+
+
+def test_the_best_matrix_is_a_minimum_in_every_direction():
+    u = tokens(2, 200, 9, 3, "minimum")
+    x, query = u[..., :8, :], u[..., 8:, :]
+    covariance = matrix.zonal(functions.ReLU(3))
+    best = matrix.best_matrix(covariance, x, query, 0.2, eyes(2, 3))
+
+    def loss(M):
+        gamma = torch.softmax(x @ M.unsqueeze(1) @ query.mT, dim=-2)
+        found = matrix.context_loss(covariance, x, query, gamma)
+        return (found.signal + 0.2**2 * found.concentration).mean((1, 2))
+
+    for trial in range(10):
+        step = torch.randn(2, 3, 3, generator=stream(0, "step", trial), dtype=F64)
+        # a step of a few per cent of M raises the loss by 1e-4 of it, the slope left by 1e-6
+        assert bool((loss(best + 0.1 * (step + step.mT)) > loss(best)).all())
+
+
+def test_a_search_that_does_not_converge_says_so():
+    u = tokens(3, 60, 7, 2, "u")
+    covariance = matrix.zonal(functions.Affine(2))
+    with pytest.raises(RuntimeError, match=r"did not converge in 2 steps: in set \d the gradient"):
+        matrix.best_matrix(covariance, u[..., :6, :], u[..., 6:, :], 0.3, eyes(3, 2), steps=2)
+
+
+def test_a_loss_that_is_not_a_number_is_no_minimum():
+    u = tokens(1, 20, 7, 2, "u")
+
+    def broken(a, b):
+        return torch.full((*a.shape[:-1], b.shape[-2]), torch.nan, dtype=F64)
+
+    with pytest.raises(RuntimeError, match="did not converge"):
+        matrix.best_matrix(broken, u[..., :6, :], u[..., 6:, :], 0.3, eyes(1, 2))
+
+
+def test_shapes_and_noise_are_checked():
+    u = tokens(1, 20, 7, 2, "u")
+    covariance = matrix.zonal(functions.Affine(2))
+    with pytest.raises(ValueError, match="start must have shape"):
+        matrix.best_matrix(covariance, u, u, 0.3, torch.eye(2, dtype=F64))
+    with pytest.raises(ValueError, match="sigma must be"):
+        matrix.best_matrix(covariance, u, u, -0.3, eyes(1, 2))
+    with pytest.raises(ValueError, match="gamma must have shape"):
+        matrix.context_loss(covariance, u, u, u)
