@@ -67,11 +67,17 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Chapters first, the longest of them first: then two processes end at about the same time."""
+    """Chapters first, the longest of them first: then two processes end at about the same time.
+
+    A chapter's second page comes after all first pages, whose results it may use.
+    """
 
     def rank(item: pytest.Item) -> tuple[int, float]:
         chapter = item.getparent(ChapterFile)
-        return (1, 0.0) if chapter is None else (0, -cache.last_seconds(chapter.path.stem, ROOT))
+        if chapter is None:
+            return (2, 0.0)
+        name = chapter.path.stem
+        return (int(cache.is_second(name)), -cache.last_seconds(name, ROOT))
 
     items.sort(key=rank)
 

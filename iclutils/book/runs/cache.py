@@ -29,6 +29,7 @@ CHAPTERS = Path("book/chapters")
 SEEDS_FILE = Path("book/recorded/seeds.json")  # written about the chapters, read by none of them
 READ = ("figures", "ledger", "runs")  # of iclutils.book: what chapters import
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 UNKNOWN_SECONDS = 1e6
 
 
@@ -98,6 +99,11 @@ def toc_chapters(root: Path = ROOT) -> list[str]:
     """The names of the chapters among them."""
     prefix = CHAPTERS.as_posix() + "/"
     return [name.removeprefix(prefix) for name in toc_pages(root) if name.startswith(prefix)]
+
+
+def is_second(name: str) -> bool:
+    """Whether a page is a chapter's second one, "For the specialist"."""
+    return name.endswith(SPECIALIST)
 
 
 def chapter_path(name: str, root: Path = ROOT) -> Path:
@@ -209,7 +215,7 @@ def stale(root: Path = ROOT) -> list[str]:
         for name in toc_chapters(root)
         if cached_run(chapter_path(name, root), folder) is None
     ]
-    return sorted(missing, key=lambda name: -last_seconds(name, root))
+    return sorted(missing, key=lambda name: (is_second(name), -last_seconds(name, root)))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ ORIGIN = ("commit", "clean", "environment", "date")
 
 
 def row_anchor(claim: str) -> str:
-    """Where a row stands on its chapter's page."""
+    """Where a row's card stands on its page."""
     return f"claim-{claim}"
 
 
@@ -40,7 +40,7 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     out: dict[str, Any] = {
         "chapter": chapter,
         "id": row["id"],
-        "anchor": f"{CHAPTERS.name}/{chapter}.html#{row_anchor(row['id'])}",
+        "anchor": f"{CHAPTERS.name}/{results.cards(chapter)}.html#{row_anchor(row['id'])}",
     }
     out |= {field: row["source"].get(field) for field in SOURCE}
     out["printed"] = quotations(row)

@@ -7,6 +7,7 @@ from sphinx.application import Sphinx
 
 from iclutils.book.site import counts, downloads, rows, run_figure, scorecard, sentences
 from iclutils.book.site.build import build_of
+from iclutils.book.site.lines import show_lines
 from iclutils.book.site.nodes import as_nodes, from_run
 from iclutils.book.site.page import Fill, Page
 
@@ -44,6 +45,8 @@ FILLS: Mapping[str, Fill] = {
 def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Replace every place of one page by what its fill returns."""
     page = Page(build_of(app), app.builder, docname)
+    if app.builder.format == "html":
+        show_lines(page, doctree)
     for node in list(doctree.findall(from_run)):
         found = FILLS[node["what"]](page, node)
         node.replace_self(as_nodes(found))

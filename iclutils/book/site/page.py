@@ -30,9 +30,11 @@ class Page:
         return self.builder.get_relative_uri(self.name, name)
 
     def to_chapter(self, chapter: str, claim: str = "") -> str:
-        """The address of a chapter, or of one row of the ledger in it."""
-        address = self.to_page(f"{CHAPTERS.as_posix()}/{chapter}")
-        return f"{address}#{row_anchor(claim)}" if claim else address
+        """The address of a chapter, or of the card of one of its rows."""
+        if not claim:
+            return self.to_page(f"{CHAPTERS.as_posix()}/{chapter}")
+        cards = self.build.results.cards(chapter)
+        return f"{self.to_page(f'{CHAPTERS.as_posix()}/{cards}')}#{row_anchor(claim)}"
 
     def to_file(self, place: str) -> str:
         """The address of a file of the site that is taken home."""

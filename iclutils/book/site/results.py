@@ -45,6 +45,11 @@ class Results:
         """The run of a chapter; an empty one where there is none."""
         return self.runs.get(chapter, Run())
 
+    def cards(self, chapter: str) -> str:
+        """The page with the cards of a chapter's rows: its second page, where it has one."""
+        second = chapter + cache.SPECIALIST
+        return second if second in self.runs else chapter
+
     def digest(self) -> str:
         """Changes with anything that a page may show of the runs."""
         records = {

@@ -111,14 +111,15 @@ def place(page: Page, node: Element) -> Sequence[Node | str]:
 
 def counts(page: Page, node: Element) -> Sequence[Node | str]:
     """How many rows of a chapter have each verdict."""
-    records = page.build.results.records.get(node["chapter"], {})
-    found = [record.verdict for record in records.values()]
+    results = page.build.results
+    pages = dict.fromkeys((node["chapter"], results.cards(node["chapter"])))
+    found = [one.record.verdict for one in page.build.scored if one.chapter in pages]
     badges = [
         badge(verdict, f"{found.count(verdict)} {verdict}")
         for verdict in VERDICTS
         if verdict in found
     ]
-    resting = damaged([one for one in page.build.scored if one.chapter == node["chapter"]])
+    resting = damaged([one for one in page.build.scored if one.chapter in pages])
     if resting:
         said = f"({len(resting)} of those that fail or hold in part on damaged text)"
         badges.append(tag("span", said))

@@ -1,0 +1,56 @@
+"""What a chapter's two pages both need is computed once, and kept for the other page.
+
+A kept value belongs to the execution key (:mod:`iclutils.book.runs.cache`) and to the function with
+all of its arguments, so that it can only be found again where computing it anew would give the
+same. ``make check`` begins with an empty store.
+"""
+
+import hashlib
+import os
+import pickle
+from collections.abc import Callable
+from functools import cache as once
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from iclutils.book.runs.cache import execution_key
+from iclutils.book.runs.files import ROOT
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """``function(*args, **kwargs)``, or what an earlier call with equal arguments returned.
+
+    ``function`` is one of the package's, which :mod:`pickle` can name, and its value depends on its
+    arguments alone. A random stream among them is a fresh one, made in the call: one that was found
+    again is not advanced. Raises ``ValueError`` for a function of the notebook itself or a lambda,
+    whose code the key does not cover.
+    """
+    module = getattr(function, "__module__", "") or ""
+    name = getattr(function, "__qualname__", "")
+    if not module.startswith("iclutils.") or "<" in name:
+        raise ValueError(f"function must be one of iclutils, by name; got {module}.{name}")
+    call = pickle.dumps((module, name, args, sorted(kwargs.items())), protocol=5)
+    path = folder() / f"{hashlib.sha256(call).hexdigest()[:32]}.pickle"
+    try:
+        found: T = pickle.loads(path.read_bytes())
+        return found
+    except (OSError, EOFError, pickle.UnpicklingError):
+        pass
+    value = function(*args, **kwargs)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(pickle.dumps(value, protocol=5))
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return value
+
+
+@once
+def folder(root: Path = ROOT) -> Path:
+    """Where the values lie that belong to the present execution key."""
+    return root / "_build" / "store" / execution_key(root)

@@ -1,0 +1,76 @@
+"""A verdict in place: what a chapter prints when it checks a row becomes one readable line.
+
+The line has the badge, the finding in a sentence, the number with its name and a small picture of
+its interval against what it was held to, and leads to the row's card.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from docutils import nodes
+
+from iclutils.book.ledger import Record
+from iclutils.book.ledger.finding import what_came_out
+from iclutils.book.ledger.lines import parse_printed
+from iclutils.book.site.interval import picture
+from iclutils.book.site.nodes import badge, html_tag, slug, tag
+from iclutils.book.site.page import Page
+from iclutils.book.site.results import value_text
+from iclutils.book.site.rows import OWN_SETTINGS
+from iclutils.book.site.words import damage, is_ours, quoted, short_name
+from iclutils.ground.statistics import Comparison
+
+
+def show_lines(page: Page, doctree: nodes.document) -> None:
+    """Put readable lines in the place of every output that holds nothing but verdicts."""
+    for block in list(doctree.findall(nodes.literal_block)):
+        if "stream" not in block["classes"]:
+            continue
+        claims = printed_claims(block.astext())
+        if claims and all(claim in page.build.entries for claim in claims):
+            block.replace_self(list(verdict_lines(page, claims)))
+
+
+def printed_claims(text: str) -> list[str]:
+    """The ids of the rows whose lines a text consists of; none where anything else stands in it."""
+    try:
+        return [parse_printed(line).id for line in text.splitlines() if line.strip()]
+    except ValueError:
+        return []
+
+
+def verdict_lines(page: Page, claims: Iterable[str]) -> Iterator[html_tag]:
+    """A line for each of the rows that was run."""
+    for claim in claims:
+        chapter = page.build.entries[claim].chapter
+        record = page.build.results.record(chapter, claim)
+        if record is not None:
+            yield verdict_line(page, record)
+
+
+def verdict_line(page: Page, record: Record) -> html_tag:
+    """One row: badge, finding, number, picture, and the way to the evidence."""
+    row = page.build.entries[record.id].row
+    said = what_came_out(record.parts, record.why) if record.parts else record.finding
+    own = OWN_SETTINGS if not record.default_settings else ""
+    pieces: list[nodes.Node | str] = [badge(record.verdict), " ", *damage(row), " "]
+    pieces += [tag("span", said + own, classes=["line-finding"]), " "]
+    if record.value is not None:
+        number = tag("span", value_text(record).replace("-", "−"), classes=["line-number"])
+        pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), "). "]
+    held = headline(record)
+    if held is not None:
+        pieces += [picture(held), " "]
+    documents = page.build.ledger["documents"]
+    whose = "this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
+    address = page.to_chapter(record.chapter, record.id)
+    evidence = tag("a", "evidence", href=address, aria_label=f"evidence for {record.id}")
+    pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]
+    return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
+
+
+def headline(record: Record) -> Comparison | None:
+    """The part whose number the row shows, if it is one of the parts."""
+    for part in record.parts.values():
+        if part.value == record.value and part.half_width == record.half_width and part.test:
+            return part
+    return None

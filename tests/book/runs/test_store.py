@@ -1,0 +1,65 @@
+"""A value is computed once, and only an equal call finds it again."""
+
+import pytest
+import torch
+
+from iclutils.book.runs import store
+from iclutils.ground.randomness import stream
+from iclutils.window import covariates
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "folder", lambda: tmp_path / "store")
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    seen = []
+
+    def whole(*args, **kwargs):
+        seen.append((args, kwargs))
+        return torch.full((2,), float(len(seen)))
+
+    whole.__module__ = "iclutils.window.covariates"
+    whole.__qualname__ = "whole"
+    return seen, whole
+
+
+def test_an_equal_call_is_found_again(calls):
+    seen, whole = calls
+    first = store.kept(whole, 3, sigma=0.5)
+    second = store.kept(whole, 3, sigma=0.5)
+    assert torch.equal(first, second)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(("args", "kwargs"), [((4,), {"sigma": 0.5}), ((3,), {"sigma": 0.25})])
+def test_another_argument_is_another_value(calls, args, kwargs):
+    seen, whole = calls
+    store.kept(whole, 3, sigma=0.5)
+    store.kept(whole, *args, **kwargs)
+    assert len(seen) == 2
+
+
+def test_a_value_cut_off_is_computed_again(calls, own_folder):
+    _, whole = calls
+    store.kept(whole, 3)
+    (file,) = own_folder.iterdir()
+    file.write_bytes(file.read_bytes()[:10])
+    assert float(store.kept(whole, 3)[0]) == 2.0
+
+
+def test_a_fresh_stream_is_an_argument_like_others():
+    law = covariates.Sphere(3)
+    draws = [store.kept(covariates.sample, law, (4,), stream(seed, "x")) for seed in (0, 0, 1)]
+    assert torch.equal(draws[0], draws[1])
+    assert not torch.equal(draws[0], draws[2])
+
+
+def test_only_functions_of_the_package_are_kept():
+    with pytest.raises(ValueError, match="one of iclutils, by name; got"):
+        store.kept(lambda: 1)
+    with pytest.raises(ValueError, match="one of iclutils, by name; got"):
+        store.kept(torch.ones, 3)
