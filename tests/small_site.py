@@ -69,6 +69,15 @@ def glued(record):
     )
 
 
+def printed(records):
+    """What the cell prints as it checks them."""
+    lines = "".join(
+        f"{record.line()}  ({record.why})\n" if record.why else f"{record.line()}\n"
+        for record in records
+    )
+    return [v4.new_output("stream", name="stdout", text=lines)] if lines else []
+
+
 class Site:
     """A book of one chapter, whose run is put into the cache by hand."""
 
@@ -126,7 +135,7 @@ class Site:
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         for number, cell in enumerate(code, 1):
             cell["execution_count"] = number
-        code[-1]["outputs"] = [glued(record) for record in records]
+        code[-1]["outputs"] = [*printed(records), *(glued(record) for record in records)]
         run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
         cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, run)
 

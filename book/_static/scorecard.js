@@ -1,31 +1,36 @@
-/* Filters over the scorecard's list (iclutils/book/site/scorecard.py). The choice is kept in the address, as in
-   #claims?verdict=fails&source=collins2024, so that it can be linked to. */
+/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (iclutils/book/site/filters.py). The choice is
+   kept in the address, as in #claims?verdict=fails&source=collins2024&words=window, so that it can be linked to. */
 (() => {
 "use strict";
-const KINDS = ["verdict", "origin", "source", "chapter"];
+const KINDS = ["verdict", "origin", "source", "chapter", "reading"];
 
 function begin() {
-  const bar = document.querySelector(".score-filters"), list = document.querySelector(".score-list");
-  if (!bar || !list) return;
-  const groups = [...list.querySelectorAll(".score-group")];
-  const rows = groups.flatMap(group => [...group.querySelectorAll("li")].map(node =>
-    ({node, group, verdict: group.dataset.verdict, ...node.dataset})));
+  const bar = document.querySelector(".score-filters");
+  if (!bar) return;
+  const field = bar.querySelector(".score-words"), plain = text => text.normalize("NFKD").toLowerCase();
+  const groups = [...document.querySelectorAll(".score-group")];
+  const rows = groups.flatMap(group => [...group.querySelectorAll("[data-chapter]")].map(node => ({node, group, text: "", ...node.dataset,
+    verdict: group.dataset.verdict || [...(node.querySelector(".verdict")?.classList || [])].join(" ").replace(/^verdict verdict-/, "")})));
   const buttons = [...bar.querySelectorAll("button[data-kind]")], said = bar.querySelector(".score-status");
   const links = [...document.querySelectorAll(".scorecard a[data-verdict]")];
   const clear = bar.querySelector(".score-clear"), known = Object.fromEntries(KINDS.map(kind =>
     [kind, new Set(buttons.filter(b => b.dataset.kind === kind).map(b => b.dataset.value))]));
-  const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind]);
+  const said_in = row => row.text || (row.text = plain(row.node.textContent + " " + row.node.id));
+  const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind])
+    && (!choice.words || plain(choice.words).split(/\s+/).every(word => said_in(row).includes(word)));
   const plural = n => `${n} ${n === 1 ? "claim" : "claims"}`;
   let choice = {}, speaking = 0;
 
   function show(speak) {
-    const chosen = KINDS.some(kind => choice[kind]), shown = rows.filter(row => fits(row, choice));
+    const chosen = Boolean(choice.words) || KINDS.some(kind => choice[kind]), shown = rows.filter(row => fits(row, choice));
     for (const row of rows) row.node.hidden = !fits(row, choice);
     for (const group of groups) {
       const n = shown.filter(row => row.group === group).length;
-      group.hidden = n === 0;
-      group.open = chosen && n > 0;
-      group.querySelector(".score-number").textContent = plural(n);
+      if (group.tagName === "DETAILS") {
+        group.hidden = n === 0;
+        group.open = chosen && n > 0;
+        group.querySelector(".score-number").textContent = plural(n);
+      } else group.closest("section").hidden = n === 0;
     }
     for (const button of buttons) {
       const {kind, value} = button.dataset, n = rows.filter(row => row[kind] === value && fits(row, choice, kind)).length;
@@ -35,12 +40,12 @@ function begin() {
     }
     clear.hidden = !chosen;
     clearTimeout(speaking);
-    const words = chosen ? `${shown.length} of ${plural(rows.length)} shown` : `all ${plural(rows.length)}, folded by verdict`;
+    const words = chosen ? `${shown.length} of ${plural(rows.length)} shown` : `all ${plural(rows.length)}, folded`;
     speaking = setTimeout(() => { said.textContent = words; }, speak ? 150 : 0);
   }
 
   function address() {
-    const query = new URLSearchParams(KINDS.filter(kind => choice[kind]).map(kind => [kind, choice[kind]])).toString();
+    const query = new URLSearchParams([...KINDS, "words"].filter(kind => choice[kind]).map(kind => [kind, choice[kind]])).toString();
     return query ? `#claims?${query}` : location.pathname + location.search;
   }
 
@@ -50,6 +55,7 @@ function begin() {
     const query = hash.startsWith("#claims?") ? new URLSearchParams(hash.slice(8)) : new URLSearchParams();
     if (hash.startsWith("#score-")) query.set("verdict", hash.slice(7));
     if (query.get("source") === "ours") query.set("origin", "ours");
+    if (query.get("words")) found.words = query.get("words");
     for (const kind of KINDS) if (known[kind].has(query.get(kind))) found[kind] = query.get(kind);
     return found;
   }
@@ -69,7 +75,8 @@ function begin() {
     const {kind, value} = button.dataset;
     choose({...choice, [kind]: choice[kind] === value ? "" : value});
   });
-  clear.addEventListener("click", () => { choose({}); buttons[0].focus(); });
+  field.addEventListener("input", () => choose({...choice, words: field.value.trim()}));
+  clear.addEventListener("click", () => { field.value = ""; choose({}); field.focus(); });
   for (const link of links) {
     const {verdict, origin = "", source = "", chapter = ""} = link.dataset;
     const there = {verdict, origin, source: source === "ours" ? "" : source, chapter};
@@ -78,7 +85,9 @@ function begin() {
   }
   const arrive = () => {
     const found = read(location.hash);
-    if (Object.keys(found).length) { choice = found; show(true); bar.scrollIntoView(); }
+    if (Object.keys(found).length) { choice = found; field.value = found.words || ""; show(true); bar.scrollIntoView(); }
+    const target = location.hash.startsWith("#claim-") && document.getElementById(location.hash.slice(1));
+    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
   };
   bar.hidden = false;
   show(false);

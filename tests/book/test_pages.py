@@ -68,7 +68,7 @@ def words(text):
 def card(site, claim, page="book/ledger"):
     text = site[1][page]
     start = text.index(f'id="claim-{claim}"')
-    end = text.find('<div class="claim"', start)
+    end = text.find('class="claim"', start)
     return words(text[start : end if end > 0 else None])
 
 
@@ -81,6 +81,27 @@ def test_a_card_says_first_what_was_found(site):
     assert "The statement is undecided." in card(site, "fair-undecided")
     assert "the wrong control 'smaller' was not contradicted" in card(site, "fair-blunt")
     assert "Not tested: It would take a year." in card(site, "fair-ours-untested")
+
+
+def test_a_verdict_in_place_is_one_readable_line(site):
+    page = site[1][f"book/chapters/{SOUND}"]
+    lines = [words(text) for text in re.findall(r'<p class="verdict-line.*?</p>', page, re.DOTALL)]
+    assert len(lines) == 8
+    assert lines[0].startswith("✓ holds The statement holds. Measured: 1.02 ± 0.33 (")
+    assert "damaged text 1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine." in lines[1]
+    assert lines[1].endswith("Author et al., paper · evidence")
+    assert lines[6].endswith("asked by this book · evidence")
+    assert "fair-holds ·" not in words(page)
+    assert 'href="#claim-fair-part"' in page
+
+
+def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
+    page = site[1][f"book/chapters/{SOUND}"]
+    pictures = re.findall(r'<svg class="interval".*?</svg>', page)
+    (fails,) = [one for one in pictures if "to be = 0.2222 to within 0.05" in one]
+    x, width = map(float, re.search(r'class="band" x="(.*?)" y="1" width="(.*?)"', fails).groups())
+    dot = float(re.search(r'cx="(.*?)"', fails)[1])
+    assert x + width < dot  # what fails lies beside the band
 
 
 def test_the_source_s_own_words_stand_as_they_are_printed(site):

@@ -16,6 +16,7 @@ from built_site import ROOT, SITE, text_of
 
 from iclutils.book.ledger import format_value
 from iclutils.book.paper import picture
+from iclutils.book.runs import cache
 from iclutils.book.site import sentences
 
 SHOWN = """() => [...document.querySelectorAll('.score-list li')]
@@ -64,7 +65,8 @@ def fitting(rows, **choice):
             "verdict": verdict,
             "origin": origin,
             "source": row["document"],
-            "chapter": row["chapter"],
+            "chapter": cache.first_page(row["chapter"]),
+            "reading": row["reading"] or "clear",
         }
 
     return {row["id"] for row in rows if choice.items() <= has(row).items()}
@@ -146,6 +148,40 @@ def test_a_number_of_the_table_leads_to_its_claims(front, rows):
     front.goto(front.url.split("#")[0])
 
 
+def test_words_find_rows(front, rows):
+    front.fill(".score-words", "lemma b.5")
+    front.wait_for_function("location.hash.includes('words=')")
+    shown = set(front.evaluate(SHOWN))
+    assert 0 < len(shown) < len(rows) / 4
+    front.fill(".score-words", "no such words")
+    said(front, f"0 of {len(rows)} claims")
+    front.click(".score-clear")
+    said(front, f"all {len(rows)} claims")
+
+
+OPEN_ROWS = "() => [...document.querySelectorAll('details.claim')].filter(e => !e.hidden)"
+
+
+def test_the_page_of_the_ledger_has_the_same_filters(front, address, rows):
+    front.goto(address + "book/ledger.html")
+    front.wait_for_selector(".score-filters:not([hidden])")
+    said(front, f"all {len(rows)} claims")
+    front.click(".score-filters button[data-value=fails]")
+    wanted = fitting(rows, verdict="fails")
+    said(front, f"{len(wanted)} of")
+    shown = front.evaluate(f"({OPEN_ROWS})().map(e => e.id.replace('claim-', ''))")
+    assert set(shown) == wanted
+    seen = front.evaluate(f"({OPEN_ROWS})().every(e => e.checkVisibility())")
+    assert seen
+
+
+def test_an_address_opens_a_row_of_the_ledger(front, address, rows):
+    claim = rows[-1]["id"]
+    front.goto("about:blank")
+    front.goto(f"{address}book/ledger.html#claim-{claim}")
+    front.wait_for_function(f"document.getElementById('claim-{claim}').open")
+
+
 def test_filtered_it_is_still_accessible_and_fits(front, findings, address):
     front.goto(address + "book/intro.html#claims?verdict=holds-in-part")
     front.reload()
@@ -172,7 +208,8 @@ def test_without_javascript(browser, address, rows):
 def test_every_evidence_link_leads_to_its_row(rows):
     page = text_of("book/intro.html")
     for row in rows:
-        assert f'href="chapters/{row["chapter"]}.html#claim-{row["id"]}"' in page, row["id"]
+        assert row["anchor"].endswith(f"#claim-{row['id']}")
+        assert f'href="{row["anchor"]}"' in page, row["id"]
 
 
 def test_numbers_in_sentences_are_the_ledger_s(rows):

@@ -106,6 +106,11 @@ def is_second(name: str) -> bool:
     return name.endswith(SPECIALIST)
 
 
+def first_page(name: str) -> str:
+    """The chapter that a page belongs to, by the name of its first page."""
+    return name.removesuffix(SPECIALIST)
+
+
 def chapter_path(name: str, root: Path = ROOT) -> Path:
     """Where a chapter's source is."""
     return root / CHAPTERS / f"{name}.md"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from iclutils.book.site import counts, downloads, rows, run_figure, scorecard, sentences
+from iclutils.book.site import counts, downloads, filters, rows, run_figure, scorecard, sentences
 from iclutils.book.site.build import build_of
 from iclutils.book.site.lines import show_lines
 from iclutils.book.site.nodes import as_nodes, from_run
@@ -33,6 +33,7 @@ FILLS: Mapping[str, Fill] = {
     "ledger_count": counts.ledger_count,
     # whole lists
     "scorecard": scorecard.scorecard,
+    "score_filters": filters.score_filters,
     "downloads_book": downloads.downloads_book,
     "downloads_chapters": downloads.downloads_chapters,
     "downloads_data": downloads.downloads_data,

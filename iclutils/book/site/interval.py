@@ -4,6 +4,7 @@ import html
 
 from docutils import nodes
 
+from iclutils.book.ledger import format_value
 from iclutils.ground.statistics import Comparison
 from iclutils.ground.statistics.comparisons import EQUAL, GREATER
 
@@ -27,7 +28,8 @@ def picture(part: Comparison) -> nodes.raw:
     end = WIDTH if high is None else place(high)
     bar = (place(part.value - part.half_width), place(part.value + part.half_width))
     middle = HEIGHT / 2
-    label = f"{part.value:.4g} ± {part.half_width:.2g}, held against {html.escape(part.against)}"
+    number = format_value(part.value, part.half_width)
+    label = html.escape(f"{number}, to be {part.against}")
     shapes = (
         f'<rect class="band" x="{start:.1f}" y="1" width="{end - start:.1f}" '
         f'height="{HEIGHT - 2:.0f}"/>'

@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from iclutils.book.site import words
 from iclutils.book.site.build import LEDGER, Build, build_of
 from iclutils.book.site.export import row_anchor
+from iclutils.book.site.filters import filtered_by
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
 from iclutils.book.site.page import remember_page
 from iclutils.book.site.results import Entry
@@ -58,8 +59,8 @@ class LedgerDirective(SphinxDirective):
             return from_run("", what=what, chapter=chapter, claim=claim)
 
         marks = [place("verdict"), *words.damage(row), tag("code", claim)]
-        head = tag("div", *spaced(marks), classes=["claim-head"])
-        finding = tag("p", place("finding"), classes=["claim-finding"])
+        head = tag("span", *spaced(marks), classes=["claim-head"])
+        finding = tag("span", place("finding"), classes=["claim-finding"])
         statement = tag("p", *self.markdown(row["statement"]), classes=["claim-statement"])
         facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place("value"))]
         if whole:
@@ -69,17 +70,18 @@ class LedgerDirective(SphinxDirective):
                 line("Other master seeds", place("seeds")),
             ]
         how = tag("dl", *self.how(entry), classes=["claim-facts"])
-        return tag(
-            "div",
-            head,
-            finding,
+        rest = [
             statement,
             *self.source(build, row, whole),
             tag("dl", *facts, classes=["claim-facts"]),
             tag("details", tag("summary", "How it is judged"), how, classes=["claim-how"]),
-            classes=["claim"],
-            ids=[row_anchor(claim)],
-        )
+        ]
+        ids = [row_anchor(claim)]
+        if not whole:
+            return tag("div", head, finding, *rest, classes=["claim"], ids=ids)
+        summary = tag("summary", head, finding)
+        data = filtered_by(chapter, row)
+        return tag("details", summary, *rest, classes=["claim"], ids=ids, **data)
 
     def source(self, build: Build, row: Mapping[str, Any], whole: bool) -> list[html_tag]:
         """The source's own words with their place; or that the book asks, and what made it."""
@@ -204,13 +206,16 @@ class FullLedger(LedgerDirective):
             classes=["screen-only"],
         )
         heading = "The sources that the rows name, in the versions that we read:"
-        out = [data, tag("p", heading), self.sources(build)]
+        out = [data, tag("p", heading), self.sources(build), from_run("", what="score_filters")]
         for chapter in build.chapters:
+            cards = [
+                self.claim_card(build, entry, whole=True)
+                for entry in build.entries.values()
+                if entry.chapter == chapter
+            ]
             section = nodes.section(ids=[nodes.make_id(f"ledger-{chapter}")])
             section += nodes.title("", build.headings[chapter])
-            for entry in build.entries.values():
-                if entry.chapter == chapter:
-                    section += self.claim_card(build, entry, whole=True)
+            section += tag("div", *cards, classes=["score-group"])
             out.append(section)
         return out
 

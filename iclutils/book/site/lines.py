@@ -61,7 +61,9 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     if held is not None:
         pieces += [picture(held), " "]
     documents = page.build.ledger["documents"]
-    whose = "this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
+    whose = (
+        "asked by this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
+    )
     address = page.to_chapter(record.chapter, record.id)
     evidence = tag("a", "evidence", href=address, aria_label=f"evidence for {record.id}")
     pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]

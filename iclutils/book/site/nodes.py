@@ -29,8 +29,8 @@ SIGNS = {
     UNDECIDED_ROW: "?",
     NOT_TESTABLE: "–",
 }
-INLINE = {"a", "code", "em", "span"}
-VOID = {"img"}
+INLINE = {"a", "code", "em", "span", "input"}
+VOID = {"img", "input"}
 
 
 def slug(verdict: str) -> str:

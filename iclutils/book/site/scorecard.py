@@ -2,48 +2,30 @@
 
 ``{scorecard}`` counts the rows by verdict, what the sources print apart from what we add, and
 lists every row under its verdict. Without JavaScript that is tables of links into folded lists;
-``_static/scorecard.js`` makes filters of it.
+``_static/scorecard.js`` makes filters of it, here and on the page of the ledger.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
 
 from docutils.nodes import Element, Node
 
 from iclutils.book.ledger import VERDICTS
 from iclutils.book.ledger.finding import what_came_out
-from iclutils.book.site.build import Build
+from iclutils.book.runs.cache import first_page, is_second
+from iclutils.book.site.filters import (
+    HALVES,
+    Half,
+    filtered_by,
+    filters,
+    half_of,
+    number,
+    used_sources,
+)
 from iclutils.book.site.ledger import LedgerDirective
-from iclutils.book.site.nodes import SIGNS, badge, from_run, html_tag, slug, spaced, tag, unseen
+from iclutils.book.site.nodes import badge, from_run, html_tag, slug, spaced, tag, unseen
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import Scored, value_text
-from iclutils.book.site.words import damage, is_ours, short_name, source_text
-
-
-class Option(NamedTuple):
-    """One button of a filter: the value that it chooses, and what stands on it."""
-
-    value: str
-    words: Sequence[Node | str]
-
-
-class Half(NamedTuple):
-    """One of the two scorecards: whose statements, in a heading, in a total, and on a button."""
-
-    key: str
-    heading: str
-    total: str
-    button: str
-
-
-THEIRS = Half("theirs", "What the sources print", "All that the sources print", "the sources")
-OURS = Half("ours", "What this book adds", "All that this book adds", "this book")
-HALVES = (THEIRS, OURS)
-
-
-def half_of(row: Mapping[str, Any]) -> Half:
-    """The scorecard that a row belongs to."""
-    return OURS if is_ours(row) else THEIRS
+from iclutils.book.site.words import damage, source_text
 
 
 class Scorecard(LedgerDirective):
@@ -63,17 +45,14 @@ class Scorecard(LedgerDirective):
         return [from_run("", *statements, what="scorecard")]
 
 
-def number(chapter: str) -> str:
-    """A chapter's number as its file is numbered: 01_… is 1, 05b_… is 5b."""
-    return chapter.partition("_")[0].lstrip("0")
-
-
 def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
     """The counts, the filters and the rows."""
     build = page.build
     sources = used_sources(build)
     titles = {
-        chapter: f"{number(chapter)}. {heading}" for chapter, heading in build.headings.items()
+        chapter: f"{number(chapter)}. {heading}"
+        for chapter, heading in build.headings.items()
+        if not is_second(chapter)
     }
     by_source = [matrix(half, "source", sources, build.scored) for half in HALVES]
     by_chapter = [matrix(half, "chapter", titles, build.scored) for half in HALVES]
@@ -87,19 +66,9 @@ def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
     return [
         *by_source,
         tag("details", summary, *by_chapter, classes=["score-chapters"]),
-        filters(build, sources),
+        filters(build),
         tag("div", *groups, classes=["score-list"]),
     ]
-
-
-def used_sources(build: Build) -> dict[str, str]:
-    """The short names of the documents that some scored row comes from."""
-    used = {scored.row["source"]["document"] for scored in build.scored}
-    return {
-        key: short_name(document)
-        for key, document in build.ledger["documents"].items()
-        if key in used
-    }
 
 
 # -------------------------------------------------------------- the counts
@@ -115,7 +84,8 @@ def matrix(half: Half, kind: str, names: Mapping[str, str], rows: Sequence[Score
     totals = dict.fromkeys(VERDICTS, 0)
     for scored in rows:
         if half_of(scored.row) is half:
-            key = scored.chapter if kind == "chapter" else scored.row["source"]["document"]
+            source = scored.row["source"]["document"]
+            key = first_page(scored.chapter) if kind == "chapter" else source
             counts[key][scored.record.verdict] += 1
             totals[scored.record.verdict] += 1
     heads = [tag("th", badge(verdict), scope="col") for verdict in VERDICTS]
@@ -186,54 +156,5 @@ def score_item(page: Page, scored: Scored, statement: html_tag) -> html_tag:
         f" · {value_text(record)}",
         classes=["claim-link"],
     )
-    data = {
-        "data_source": row["source"]["document"],
-        "data_chapter": chapter,
-        "data_origin": half_of(row).key,
-    }
     finding = tag("span", found, classes=["score-finding"])
-    return tag("li", *statement.children, " ", finding, " ", facts, **data)
-
-
-# -------------------------------------------------------------- the filters
-
-
-def filters(build: Build, sources: Mapping[str, str]) -> html_tag:
-    """Buttons for the script; hidden where there is none."""
-    verdicts = [
-        Option(slug(verdict), [tag("span", SIGNS[verdict], aria_hidden="true"), f" {verdict}"])
-        for verdict in VERDICTS
-    ]
-    chapters = [
-        Option(chapter, [unseen("chapter "), number(chapter), unseen(f", {heading},")])
-        for chapter, heading in build.headings.items()
-    ]
-    documents = [Option(key, [name]) for key, name in sources.items() if key != OURS.key]
-    halves = [Option(half.key, [half.button]) for half in HALVES]
-    clear = tag("button", "Show all", type="button", classes=["score-clear"])
-    status = tag("p", role="status", classes=["score-status"])
-    return tag(
-        "div",
-        filter_group("verdict", verdicts),
-        filter_group("origin", halves),
-        filter_group("chapter", chapters),
-        filter_group("source", documents),
-        tag("div", clear, status, classes=["score-said"]),
-        classes=["score-filters"],
-        hidden="hidden",
-    )
-
-
-def filter_group(kind: str, options: Sequence[Option]) -> html_tag:
-    """The buttons that choose by verdict, whose statement it is, chapter or source."""
-    name = "Said by" if kind == "origin" else kind.capitalize()
-    label = tag("span", name, classes=["score-label"], aria_hidden="true")
-    buttons = []
-    for value, words in options:
-        count = tag("span", classes=["score-count"])
-        data = {"data_kind": kind, "data_value": value}
-        buttons.append(
-            tag("button", *words, " ", count, type="button", aria_pressed="false", **data)
-        )
-    classes = ["score-filter"]
-    return tag("div", label, *buttons, role="group", classes=classes, aria_label=name)
+    return tag("li", *statement.children, " ", finding, " ", facts, **filtered_by(chapter, row))
