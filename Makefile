@@ -44,7 +44,7 @@ test: chromium $(STAMP) check paper
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
 check: $(STAMP) lint
-	@rm -rf $(REPORTS) && mkdir -p $(REPORTS)
+	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
 	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=$(BROWSER) --fill-cache --junitxml=$(REPORTS)/check.xml
 	@$(BUILD) --all --checked
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
