@@ -168,15 +168,17 @@ class ChapterCard(LedgerDirective):
         ]
         files = line("Download", place("chapter_files"))
         files["classes"].append("screen-only")
-        facts += [
-            line("Verdicts", place("counts")),
+        facts.append(line("Verdicts", place("counts")))
+        run = [
             line("Run", place("seconds"), ", master seed ", place("seed")),
             line("Last validated", place("validation")),
             files,
         ]
         claim = tag("div", *self.parse_content_to_nodes(), classes=["card-claim"])
         listed = tag("dl", *facts, classes=["claim-facts"])
-        return [tag("div", claim, listed, classes=["chapter-card"])]
+        summary = tag("summary", "The run, and downloads")
+        folded = tag("details", summary, tag("dl", *run, classes=["claim-facts"]))
+        return [tag("div", claim, listed, folded, classes=["chapter-card"])]
 
 
 class Verdicts(LedgerDirective):
