@@ -123,7 +123,7 @@ def test_a_chapter_has_its_bones(name):
     text = cache.chapter_path(name).read_text(encoding="utf8")
     if cache.is_second(name):
         for page in (cache.first_page(name), name):
-            assert f"{{verdicts}} {page}\n" in text, f"the list of the verdicts of {page} is missing"
+            assert f"{{verdicts}} {page}\n" in text, f"no verdicts of {page}"
     else:
         assert f"{{chapter-card}} {name}\n" in text, "the card that heads a chapter is missing"
     assert len(re.findall(r"^seed = 0$", text, re.MULTILINE)) == 1, (

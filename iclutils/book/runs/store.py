@@ -12,7 +12,7 @@ import pickle
 from collections.abc import Callable
 from functools import cache as once
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor
@@ -67,7 +67,7 @@ class _ByValue(pickle.Pickler):
         super().__init__(file, protocol)
         self.fast = True  # equal parts are written out, whether or not they are one object
 
-    def reducer_override(self, value: object) -> object:
+    def reducer_override(self, value: object) -> Any:
         """A tensor by dtype, shape and numbers; a generator by its state; else as it is usual."""
         if isinstance(value, Tensor):
             numbers = value.detach().contiguous().numpy().tobytes()
