@@ -113,6 +113,7 @@ def train_reduced(
     """
     K = validation.shape("p", p, "K")["K"]
     columns = validation.shape("targets", targets, "C")["C"]
+    validation.within("targets", targets, 0, K - 1)
     validation.positive("learning_rate", learning_rate)
     validation.whole("steps", steps)
     validation.whole("prompts", prompts)
@@ -165,6 +166,7 @@ def train_sampled(
     True
     """
     d = validation.shape("frame", frame, "K d", K=len(p))["d"]
+    validation.orthonormal("frame, its rows as columns,", frame.mT)
     validation.positive("learning_rate", learning_rate)
     for name, value in (("steps", steps), ("runs", runs), ("prompts", prompts), ("N", N)):
         validation.whole(name, value)

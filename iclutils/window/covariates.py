@@ -39,8 +39,12 @@ def sample(
 
 
 def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
-    """Vectors scaled to length one."""
+    """Vectors scaled to length one; ``ValueError`` where one has no length or is not finite."""
     length: Tensor = z.norm(dim=-1, keepdim=True)
+    if z.shape[-1] == 0:  # the spurious part where there is none
+        return z
+    if not bool((torch.isfinite(length) & (length > 0)).all()):
+        raise ValueError("z must have finite vectors that are not zero: they have no direction")
     return z / length
 
 
@@ -161,7 +165,7 @@ class TwoSubspaces:
     .. math:: x = c_u B u + c_v B_\perp v
 
     Collins et al., Assumption 4.3. Raises ``ValueError`` where :math:`[B, B_\perp]` is no
-    orthonormal basis (of each trial).
+    orthonormal basis (of each trial) or a length is negative or not finite.
     """
 
     B: Float[Tensor, "*T d k"]
@@ -170,6 +174,8 @@ class TwoSubspaces:
     c_v: float = 1.0
 
     def __post_init__(self) -> None:
+        validation.nonnegative("c_u", self.c_u)
+        validation.nonnegative("c_v", self.c_v)
         sizes = validation.shape("B", self.B, "... d k")
         d = sizes["d"]
         validation.shape("B_perp", self.B_perp, "... d r", d=d, r=d - sizes["k"])

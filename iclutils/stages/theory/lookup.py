@@ -31,6 +31,7 @@ from scipy.optimize import minimize_scalar
 from iclutils.ground import validation
 
 LARGEST = 60.0  # e⁻⁶⁰: no weight is left on other features
+CLOSED = 700.0  # beyond it the exponential is no number
 
 
 class BestWindow(NamedTuple):
@@ -76,8 +77,12 @@ class Lookup:
         return law
 
     def attention(self, w: float) -> Float[np.ndarray, " counts"]:
-        """The attention on the target for every count 0, …, N at the window w."""
+        """The attention on the target for every count 0, …, N at a finite window w."""
+        validation.in_range("w", w, -math.inf, math.inf)
         n = self.counts
+        if w < -CLOSED:  # what is left of the target does not show beside any other feature
+            closed: Float[np.ndarray, " counts"] = (n == self.N).astype(float)
+            return closed
         return n / (n + (self.N - n) * math.exp(-w))
 
     def loss(self, w: float, sigma: float) -> float:
@@ -86,7 +91,7 @@ class Lookup:
         >>> round(Lookup(K=8, N=32).loss(2.0, sigma=1.0), 3)
         0.407
         """
-        validation.nonnegative("sigma", sigma)
+        validation.noise("sigma", sigma)
         a = self.attention(w)
         q = 1 / (self.K - 1)
         left = np.maximum(self.N - self.counts, 1)
@@ -156,9 +161,13 @@ def limit_loss(w: float, K: int, Lambda: float) -> float:
     .. math:: \mathcal L(w) = \tfrac K{K-1}s^2
               + \tfrac1\Lambda\big[K(1-s)^2+\tfrac K{K-1}s^2\big], \qquad s = \tfrac{K-1}{e^w+K-1}
 
-    ``w`` is the window, ``K`` the number of features.
+    ``w`` is the window, ``K`` ≥ 3 the number of features. Raises ``ValueError`` for a number out of
+    range.
     """
-    s = (K - 1) / (math.exp(w) + K - 1)
+    validation.in_range("w", w, -math.inf, math.inf)
+    validation.whole("K", K, low=3)
+    validation.in_range("Lambda", min(Lambda, CLOSED), 0.0, math.inf, open_low=True)
+    s = (K - 1) / (math.exp(min(w, CLOSED)) + K - 1)
     return K / (K - 1) * s**2 * (1 + 1 / Lambda) + K / Lambda * (1 - s) ** 2
 
 

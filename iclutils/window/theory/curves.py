@@ -209,7 +209,8 @@ def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
     Local slopes of log y in log w at the last w and one and two decades before are extrapolated by
     a parabola in :math:`w^{-1/2}`, for the corrections here are powers of it. The uncertainty is
     the change from the straight line through the last two. ``w`` runs over more than two decades.
-    Raises ``ValueError`` where ``y`` has not the shape of ``w``.
+    Raises ``ValueError`` where ``y`` has not the shape of ``w``, an entry is not positive, or
+    ``w``, without eight points at either end, does not rise over two decades.
 
     >>> w = torch.logspace(0, 4, 100, dtype=torch.float64)
     >>> round(power(w, w**-1.5 * (1 + 1 / w.sqrt())).exponent, 2)
@@ -217,6 +218,15 @@ def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
     """
     size = validation.shape("w", w, "W")
     validation.shape("y", y, "W", **size)
+    for name, values in (("w", w), ("y", y)):
+        if not bool((validation.finite(name, values) > 0).all()):
+            least = float(values.min())
+            raise ValueError(f"{name} must be positive; its smallest entry is {least:g}")
+    inner = w[EDGE:-EDGE]
+    if len(inner) < 3 or bool((w.diff() <= 0).any()) or float(inner[-1] / inner[0]) < 100:
+        ends = f"{len(w)} points from {float(w[0]):.3g} to {float(w[-1]):.3g}"
+        wanted = f"w must rise over two decades, without {EDGE} points at either end"
+        raise ValueError(f"{wanted}; got {ends}")
     slope = torch.gradient(y.log(), spacing=(w.log(),))[0][EDGE:-EDGE]
     x = w[EDGE:-EDGE].rsqrt()
     last, before, first = ((x - x[-1] * 10 ** (decades / 2)).abs().argmin() for decades in range(3))

@@ -108,7 +108,9 @@ def best_matrix(
     size = validation.shape("x", x, "S C n d")
     validation.shape("query", query, "S C q d", S=size["S"], C=size["C"], d=size["d"])
     validation.shape("start", start, "S d d", S=size["S"], d=size["d"])
-    noise = validation.nonnegative("sigma", sigma) ** 2
+    noise = validation.noise("sigma", sigma) ** 2
+    for name, tensor in (("x", x), ("query", query), ("start", start)):
+        validation.finite(name, tensor)
     moments = _moments(covariance, x, query)
     half = (start / 2).clone(memory_format=torch.contiguous_format).requires_grad_()
 
