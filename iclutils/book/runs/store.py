@@ -6,12 +6,16 @@ same. ``make check`` begins with an empty store.
 """
 
 import hashlib
+import io
 import os
 import pickle
 from collections.abc import Callable
 from functools import cache as once
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor
 
 from iclutils.book.runs.cache import execution_key
 from iclutils.book.runs.files import ROOT
@@ -32,8 +36,7 @@ def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     name = getattr(function, "__qualname__", "")
     if not module.startswith("iclutils.") or "<" in name:
         raise ValueError(f"function must be one of iclutils, by name; got {module}.{name}")
-    call = pickle.dumps((module, name, args, sorted(kwargs.items())), protocol=5)
-    path = folder() / f"{hashlib.sha256(call).hexdigest()[:32]}.pickle"
+    path = folder() / f"{digest((module, name, args, sorted(kwargs.items())))}.pickle"
     try:
         found: T = pickle.loads(path.read_bytes())
         return found
@@ -48,6 +51,30 @@ def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     finally:
         part.unlink(missing_ok=True)
     return value
+
+
+def digest(call: object) -> str:
+    """The digest of a call, the same in every process for equal arguments."""
+    written = io.BytesIO()
+    _ByValue(written, protocol=5).dump(call)
+    return hashlib.sha256(written.getvalue()).hexdigest()[:32]
+
+
+class _ByValue(pickle.Pickler):
+    """Writes tensors and random streams by what they hold: torch writes more of them than that."""
+
+    def __init__(self, file: io.BytesIO, protocol: int) -> None:
+        super().__init__(file, protocol)
+        self.fast = True  # equal parts are written out, whether or not they are one object
+
+    def reducer_override(self, value: object) -> Any:
+        """A tensor by dtype, shape and numbers; a generator by its state; else as it is usual."""
+        if isinstance(value, Tensor):
+            numbers = value.detach().contiguous().numpy().tobytes()
+            return tuple, ((str(value.dtype), tuple(value.shape), numbers),)
+        if isinstance(value, torch.Generator):
+            return bytes, (value.get_state().numpy().tobytes(),)
+        return NotImplemented
 
 
 @once

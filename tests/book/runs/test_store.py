@@ -1,5 +1,8 @@
 """A value is computed once, and only an equal call finds it again."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -56,6 +59,21 @@ def test_a_fresh_stream_is_an_argument_like_others():
     draws = [store.kept(covariates.sample, law, (4,), stream(seed, "x")) for seed in (0, 0, 1)]
     assert torch.equal(draws[0], draws[1])
     assert not torch.equal(draws[0], draws[2])
+
+
+def test_equal_calls_have_one_digest_in_every_process():
+    code = (
+        "import torch\n"
+        "from iclutils.book.runs.store import digest\n"
+        "from iclutils.ground.randomness import stream\n"
+        "from iclutils.window.functions import Affine\n"
+        "grid = torch.linspace(0, 1, 50).double()\n"
+        "print(digest((grid, stream(3, 'x'), [Affine(5), Affine(5)], {'a': 0.1})))\n"
+    )
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True) for _ in range(2)]
+    found = {run.stdout for run in runs}
+    assert len(found) == 1
+    assert len(found.pop().strip()) == 32
 
 
 def test_only_functions_of_the_package_are_kept():
