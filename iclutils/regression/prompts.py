@@ -20,6 +20,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 
+LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
 
 
@@ -37,7 +38,7 @@ class Context:
     def __post_init__(self) -> None:
         validation.whole("d", self.d)
         validation.whole("ell", self.ell)
-        validation.nonnegative("rho", self.rho)
+        validation.in_range("rho", self.rho, 0.0, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ def moments(
     """
     d, ell = context.d, context.ell
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
-    tasks = validation.finite("tasks", tasks).double()
+    tasks = validation.within("tasks", tasks, -LARGEST, LARGEST).double()
     if weights is None:
         p = torch.full((k,), 1 / k, dtype=torch.float64)
     else:
@@ -216,7 +217,7 @@ def sample(
     """
     d, ell, rho = context.d, context.ell, context.rho
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
-    validation.finite("tasks", tasks)
+    validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n, d)
     w = tasks.double()[torch.arange(n) % k]
@@ -262,7 +263,7 @@ def sample_naive(
     """
     d, ell, rho = context.d, context.ell, context.rho
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
-    validation.finite("tasks", tasks)
+    validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n * (ell + 1), d)
     w = tasks.double()[torch.arange(n) % k]

@@ -113,6 +113,7 @@ def train_reduced(
     """
     K = validation.shape("p", p, "K")["K"]
     columns = validation.shape("targets", targets, "C")["C"]
+    validation.whole("the number of targets", columns)
     validation.within("targets", targets, 0, K - 1)
     validation.positive("learning_rate", learning_rate)
     validation.whole("steps", steps)
@@ -130,6 +131,8 @@ def train_reduced(
         if verbose and step % max(1, steps // 10) == 0:
             print(f"t = {learning_rate * step:.1f}: mean error {float(error.mean()):.4f}")
         theta = theta - learning_rate * gradient
+    if not bool(torch.isfinite(theta).all()):
+        raise RuntimeError(f"learning_rate must be smaller; with {learning_rate:g} it diverged")
     t = torch.tensor(times, dtype=torch.float64)
     return Trajectory(t, torch.stack(path), torch.stack(errors))
 

@@ -97,3 +97,4 @@ def _check(M: Matrices, B: Bases) -> None:
     validation.whole("k, the columns of B,", sizes["k"], high=sizes["d"] - 1)
     validation.shape("M", M, "... d d", d=sizes["d"])
     validation.finite("M", M)
+    validation.orthonormal("B", B)

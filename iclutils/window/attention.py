@@ -120,6 +120,9 @@ def half_mass_cap(
     query is not of length one.
     """
     validation.shape("gamma", gamma, "... n q", n=x.shape[-2], q=query.shape[-2])
+    gamma = gamma if gamma.is_floating_point() else gamma.double()
+    x = x.to(gamma.dtype)
+    query = query.to(gamma.dtype)
     for name, vectors in (("x", x), ("query", query)):
         validation.within(f"the length of {name}", vectors.norm(dim=-1), 1 - LENGTH, 1 + LENGTH)
     angle = (x @ query.mT).clamp(-1, 1).arccos()

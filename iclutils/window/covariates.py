@@ -44,7 +44,7 @@ def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
     if z.shape[-1] == 0:  # the spurious part where there is none
         return z
     if not bool((torch.isfinite(length) & (length > 0)).all()):
-        raise ValueError("z must have finite vectors that are not zero: they have no direction")
+        raise ValueError("z must have finite vectors that are not zero; others have no direction")
     return z / length
 
 

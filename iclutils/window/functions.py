@@ -18,6 +18,7 @@ from torch import Tensor
 from iclutils.ground import sphere, validation
 from iclutils.window.tasks import Task, along, directions, symmetric_uniform
 
+LARGEST = 1e100  # of a Lipschitz constant: its square is a number too
 ROUNDING = 1e-6  # by which a product of unit vectors may leave [−1, 1], in single precision too
 
 
@@ -36,7 +37,7 @@ class _Isotropic:
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
-        validation.positive("L", self.L)
+        validation.in_range("L", self.L, 0.0, LARGEST, open_low=True)
 
     @property
     def law(self) -> Hashable:
@@ -289,7 +290,7 @@ class Distance:
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
-        validation.positive("L", self.L)
+        validation.in_range("L", self.L, 0.0, LARGEST, open_low=True)
         validation.whole("centres", self.centres)
 
     @property

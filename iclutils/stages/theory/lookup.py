@@ -80,9 +80,9 @@ class Lookup:
         """The attention on the target for every count 0, …, N at a finite window w."""
         validation.in_range("w", w, -math.inf, math.inf)
         n = self.counts
-        if w < -CLOSED:  # what is left of the target does not show beside any other feature
-            closed: Float[np.ndarray, " counts"] = (n == self.N).astype(float)
-            return closed
+        if abs(w) > CLOSED:  # the target alone is seen, or not at all beside another feature
+            seen = n > 0 if w > 0 else n == self.N
+            return np.where(seen, 1.0, 0.0)
         return n / (n + (self.N - n) * math.exp(-w))
 
     def loss(self, w: float, sigma: float) -> float:
@@ -188,7 +188,7 @@ def closing(
 
     One number moves, so the time is an integral over w. With noise the flow ends, in infinite time,
     at :func:`limit_window`. ``end`` is the last window: by default, and at most, :math:`10^{-6}`
-    before that; it must be given for Λ = ∞. K ≥ 3, Λ > 0, ``points`` ≥ 3 windows. Raises
+    before that; it must be given for Λ = ∞. K ≥ 3, Λ in (0, 1e100] or ∞, ``points`` ≥ 3. Raises
     ``ValueError`` for a number out of range or a missing ``end``.
 
     >>> t, w = closing(8, 32.0)
@@ -202,7 +202,7 @@ def closing(
             raise ValueError("end must be given for Lambda = inf: the window closes without end")
         w = np.linspace(0.0, end, points)
     else:
-        limit = limit_window(Lambda)
+        limit = limit_window(validation.in_range("Lambda", Lambda, 0.0, 1e100, open_low=True))
         end = limit - 1e-6 if end is None else min(validation.positive("end", end), limit - 1e-6)
         # the last of the way takes longest: as many points for each factor of the distance
         w = limit - np.geomspace(limit, limit - end, points)

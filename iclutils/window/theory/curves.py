@@ -96,6 +96,7 @@ def log_grid(low: float = 0.02, high: float = 2e4, points: int = 90) -> Float[Te
     >>> log_grid(0.1, 100, 5).tolist()
     [0.0, 0.1, 1.0, 10.0, 100.0]
     """
+    validation.positive("high", high)
     validation.in_range("low", low, 0, high, open_low=True, open_high=True)
     validation.whole("points", points, low=5)
     ends = math.log10(low), math.log10(high)
@@ -139,7 +140,8 @@ def spline_minimum(
     spline = CubicSpline(u, loss.numpy())
     lowest = int(loss.argmin())
     if lowest == len(u) - 1:
-        raise ValueError(f"w* lies beyond the grid's end {float(w[-1]):g}; give a longer grid w")
+        end = float(w[-1])
+        raise ValueError(f"w must be a longer grid; w* lies beyond the grid's end {end:g}")
     found = minimize_scalar(
         spline,
         bounds=(u[max(lowest - 1, 0)], u[lowest + 1]),

@@ -111,6 +111,8 @@ def best_matrix(
     noise = validation.noise("sigma", sigma) ** 2
     for name, tensor in (("x", x), ("query", query), ("start", start)):
         validation.finite(name, tensor)
+        if not tensor.is_floating_point():
+            raise TypeError(f"{name} must hold floating-point numbers; got {tensor.dtype}")
     moments = _moments(covariance, x, query)
     half = (start / 2).clone(memory_format=torch.contiguous_format).requires_grad_()
 
