@@ -14,6 +14,8 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 
+LARGEST = 1e100  # of a length: its square is a number too
+
 
 class Covariates(Protocol):
     """What every covariate distribution offers: its dimension and its map from Gaussian vectors."""
@@ -165,7 +167,7 @@ class TwoSubspaces:
     .. math:: x = c_u B u + c_v B_\perp v
 
     Collins et al., Assumption 4.3. Raises ``ValueError`` where :math:`[B, B_\perp]` is no
-    orthonormal basis (of each trial) or a length is negative or not finite.
+    orthonormal basis (of each trial) or a length is not finite.
     """
 
     B: Float[Tensor, "*T d k"]
@@ -174,8 +176,8 @@ class TwoSubspaces:
     c_v: float = 1.0
 
     def __post_init__(self) -> None:
-        validation.nonnegative("c_u", self.c_u)
-        validation.nonnegative("c_v", self.c_v)
+        validation.in_range("c_u", self.c_u, -LARGEST, LARGEST)
+        validation.in_range("c_v", self.c_v, -LARGEST, LARGEST)
         sizes = validation.shape("B", self.B, "... d k")
         d = sizes["d"]
         validation.shape("B_perp", self.B_perp, "... d r", d=d, r=d - sizes["k"])

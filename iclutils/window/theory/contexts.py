@@ -12,7 +12,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
-from iclutils.window.covariates import Covariates, Sphere, TwoSubspaces
+from iclutils.window.covariates import LARGEST, Covariates, Sphere, TwoSubspaces
 from iclutils.window.links import LINKS, LowRankLink
 
 
@@ -55,10 +55,10 @@ class Case:
         validation.one_of("link", self.link, LINKS)
         validation.whole("d", self.d, low=2)
         validation.whole("k", self.k, low=1, high=self.d)
-        validation.nonnegative("c_u", self.c_u)
-        validation.nonnegative("c_v", 0.0 if self.c_v is None else self.c_v)
+        validation.in_range("c_u", self.c_u, -LARGEST, LARGEST)
+        validation.in_range("c_v", 0.0 if self.c_v is None else self.c_v, -LARGEST, LARGEST)
         if self.link == "cosine":  # the cubature's latents lie in the unit ball
-            validation.in_range("c_u", self.c_u, 0.0, 1.0)
+            validation.in_range("c_u", self.c_u, -1.0, 1.0)
         validation.whole("n", self.n)
         validation.noise("sigma", self.sigma)
 

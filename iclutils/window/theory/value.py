@@ -106,12 +106,12 @@ def windows(
 
     ``degree`` bounds the sum over k. The degrees beyond enter A only through pairs :math:`i\ne j`;
     their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for no classes
-    or classes of different d, n below 1, fewer than 32 ``contexts`` or a ``w`` that is no rising
-    grid of at least 4 finite values from zero on.
+    or classes of different d, n below 1, fewer than 32 ``contexts``, or no windows or one that
+    is negative or not finite.
     """
     if not functions:
         raise ValueError("functions must hold at least one class of tasks; got none")
-    w = curves.checked(w)
+    _check_windows(w)
     dimensions = sorted({function.d for function in functions})
     if len(dimensions) != 1:
         raise ValueError(f"functions must share one d; got {dimensions}")
@@ -140,12 +140,12 @@ def hills_windows(
     r"""The moments for tasks :math:`\cos(\nu\theta-b)` on the circle cut at ±π, for any ν ≥ 0.
 
     The query is drawn too, because the cut is a place on the circle. Raises ``ValueError`` for a
-    negative ``nu``, n below 1, fewer than 32 ``contexts`` or a ``w`` that is no rising grid.
+    negative ``nu``, n below 1, fewer than 32 ``contexts`` or no windows.
     """
     validation.nonnegative("nu", nu)
     validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
-    w = curves.checked(w)
+    _check_windows(w)
     uniform = torch.rand(contexts, n + 1, generator=generator, dtype=torch.float64)
     theta = math.pi * (2 * uniform - 1)
     products = (theta[:, None, :n] - theta[:, None, n:]).cos()
@@ -200,6 +200,11 @@ def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) 
     slope = (gap(root + 0.1).value - gap(root - 0.1).value) / 0.2
     u = math.exp(root)
     return Estimate(u, u * gap(root).se / abs(slope), dof)
+
+
+def _check_windows(w: Float[Tensor, " windows"]) -> None:
+    validation.whole("the number of windows w", validation.shape("w", w, "W")["W"])
+    validation.within("w", w, 0.0, math.inf)
 
 
 class _Expansion(NamedTuple):
