@@ -12,6 +12,10 @@ from torch import Tensor
 
 from iclutils.ground import validation
 
+TINY = 1e-280  # below it a Bessel function has lost digits, or is zero
+WIDEST = 1e9  # the last window at which scipy's Bessel functions are numbers
+START = 60  # steps above the last degree at which a downward recursion begins
+
 
 def gegenbauer(
     t: Float[Tensor, "*batch"], d: int, degrees: Int[Tensor, " K"]
@@ -20,14 +24,15 @@ def gegenbauer(
 
     .. math:: (k+d-2)P_{k+1} = (2k+d-2)\,t\,P_k - k\,P_{k-1},\qquad P_0=1,\ P_1=t
 
-    They are Chebyshev's for d = 2 and Legendre's for d = 3. Raises ``ValueError`` for d < 2 or a
-    degree below zero.
+    They are Chebyshev's for d = 2 and Legendre's for d = 3. Raises ``ValueError`` for d < 2, a
+    degree below zero or a t that is not finite.
 
     >>> t = torch.tensor([0.5], dtype=torch.float64)
     >>> gegenbauer(t, 3, torch.tensor([0, 1, 2])).tolist()
     [[1.0, 0.5, -0.125]]
     """
     validation.whole("d", d, low=2)
+    validation.finite("t", t)
     wanted = [validation.whole("degrees", int(k), low=0) for k in degrees]
     values = torch.empty(*t.shape, len(wanted), dtype=torch.float64)
     columns: dict[int, list[int]] = {}
@@ -83,15 +88,27 @@ def log_partition(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]
 
     .. math:: \log E\,e^{wt} = \log\bigl[\Gamma(d/2)(2/w)^{d/2-1}I_{d/2-1}(w)\bigr]
 
-    Raises ``ValueError`` for d < 2 or a w that is NaN, infinite or below zero.
+    Raises ``ValueError`` for d < 2 or a w that is not in [0, 1e9].
     """
     w = _window(w, d)
     order = d / 2 - 1
     small = w < 1e-4  # here log E e^{wt} = w²/(2d) to 1e-16
     at = torch.where(small, torch.ones_like(w), w)
-    log_bessel = torch.as_tensor(special.ive(order, at.numpy())).log() + at
+    bessel = torch.as_tensor(special.ive(order, at.numpy()))
     prefactor = special.gammaln(d / 2) + order * torch.log(2 / at)
-    return torch.where(small, w**2 / (2 * d), prefactor + log_bessel)
+    found = torch.where(small, w**2 / (2 * d), prefactor + bessel.log() + at)
+    lost = ~small & (bessel < TINY)
+    if bool(lost.any()):
+        found = torch.where(lost, _log_partition_series(at, d), found)
+    return found
+
+
+def _log_partition_series(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
+    """The same for windows far below d, where the Bessel function itself underflows."""
+    first = w.square() / (2 * d)
+    second = first.square() / (d + 2)
+    whole = torch.as_tensor(special.hyp0f1(d / 2, (w.square() / 4).numpy()))
+    return torch.where(first < 1e-3, first - second, whole.log())  # the next term is 1e-9 of it
 
 
 def tilted_average(
@@ -101,7 +118,7 @@ def tilted_average(
 
     .. math:: \frac{E\,e^{wt}P_k(t)}{E\,e^{wt}} = \frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}
 
-    Raises ``ValueError`` for d < 2 or a w that is NaN, infinite or below zero.
+    Raises ``ValueError`` for d < 2 or a w that is not in [0, 1e9].
 
     >>> w = torch.tensor([0.0, 2.0], dtype=torch.float64)
     >>> tilted_average(w, 3, torch.tensor([1]))[:, 0].numpy().round(4).tolist()  # coth w − 1/w
@@ -110,30 +127,57 @@ def tilted_average(
     w = _window(w, d)
     k = degrees.double()
     order = d / 2 - 1
-    at = torch.where(w == 0, torch.ones_like(w), w).unsqueeze(-1).numpy()
-    ratio = torch.as_tensor(special.ive(k.numpy() + order, at) / special.ive(order, at))
+    at = torch.where(w == 0, torch.ones_like(w), w).unsqueeze(-1)
+    below = torch.as_tensor(special.ive(order, at.numpy()))
+    lost = below < TINY
+    above = torch.as_tensor(special.ive(k.numpy() + order, at.numpy()))
+    ratio = above / torch.where(lost, torch.ones_like(below), below)
+    if bool(lost.any()):
+        ratio = torch.where(lost, _bessel_ratios(at.squeeze(-1), order, degrees), ratio)
     return torch.where(w.unsqueeze(-1) == 0, (k == 0).double(), ratio)
 
 
+def _bessel_ratios(
+    w: Float[Tensor, "*batch"], order: float, degrees: Int[Tensor, " K"]
+) -> Float[Tensor, "*batch K"]:
+    r"""The ratios :math:`I_{k+\nu}(w)/I_\nu(w)` where the functions underflow, w far below ν.
+
+    .. math::
+
+       \frac{I_{\nu+1}}{I_\nu} = \Bigl(\frac{2(\nu+1)}w + \frac{I_{\nu+2}}{I_{\nu+1}}\Bigr)^{-1}
+
+    run downwards, which forgets its start by a factor below ¼ a step.
+    """
+    largest = int(degrees.max())
+    step = torch.zeros_like(w)
+    steps = []
+    for k in range(largest + START, 0, -1):
+        step = 1 / (2 * (order + k) / w + step)
+        steps.append(step)
+    each = torch.stack([torch.ones_like(w), *steps[::-1][:largest]], dim=-1)
+    return each.cumprod(-1)[..., degrees.long()]
+
+
 def cap_area(epsilon: Float[Tensor, "*batch"] | float, d: int) -> Float[Tensor, "*batch"]:
-    r"""The share of the sphere with :math:`t \ge 1-\epsilon`, for ε in [0, 1].
+    r"""The share of the sphere with :math:`t \ge 1-\epsilon`, for ε in [0, 2].
 
     .. math:: \tfrac12 I_{1-(1-\epsilon)^2}\bigl(\tfrac{d-1}2,\tfrac12\bigr)
 
-    with the regularised incomplete beta function I. Raises ``ValueError`` for d < 2.
+    with the regularised incomplete beta function I, for ε ≤ 1, and one minus the cap opposite
+    beyond. Raises ``ValueError`` for d < 2 or an ε outside.
 
     >>> round(float(cap_area(0.5, 3)), 6)  # Archimedes: the area is linear in the height
     0.25
     """
     validation.whole("d", d, low=2)
-    square = 1 - (1 - torch.as_tensor(epsilon, dtype=torch.float64)) ** 2
-    return 0.5 * torch.as_tensor(special.betainc((d - 1) / 2, 0.5, square.numpy()))
+    height = torch.as_tensor(epsilon, dtype=torch.float64)
+    validation.within("epsilon", height, 0.0, 2.0)
+    square = 1 - (1 - height) ** 2
+    area = 0.5 * torch.as_tensor(special.betainc((d - 1) / 2, 0.5, square.numpy()))
+    return torch.where(height > 1, 1 - area, area)
 
 
 def _window(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
     """The window in float64, checked."""
     validation.whole("d", d, low=2)
-    w = validation.finite("w", torch.as_tensor(w, dtype=torch.float64))
-    if bool((w < 0).any()):
-        raise ValueError(f"w must be zero or above; its smallest entry is {float(w.min()):g}")
-    return w
+    return validation.within("w", torch.as_tensor(w, dtype=torch.float64), 0.0, WIDEST)

@@ -12,6 +12,7 @@ from jaxtyping import Shaped
 from torch import Tensor
 
 Value = TypeVar("Value")
+LARGEST_NOISE = 1e100
 
 
 def positive(name: str, value: float) -> float:
@@ -38,6 +39,15 @@ def nonnegative(name: str, value: float) -> float:
     return in_range(name, value, 0.0, math.inf)
 
 
+def noise(name: str, value: float) -> float:
+    """A standard deviation, zero or above, whose square a number can hold: at most 1e100.
+
+    Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN or out of
+    range.
+    """
+    return in_range(name, value, 0.0, LARGEST_NOISE)
+
+
 def in_range(
     name: str,
     value: float,
@@ -60,6 +70,7 @@ def in_range(
     too_low = number < low or (open_low and number == low)
     too_high = number > high or (open_high and number == high)
     if not math.isfinite(number) or too_low or too_high:
+        open_low = open_low or low == -math.inf
         left = "(" if open_low else "["
         right = ")" if open_high or high == math.inf else "]"
         allowed = f"{left}{low:g}, {high:g}{right}"
@@ -108,6 +119,21 @@ def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
     return tensor
 
 
+def within(
+    name: str, tensor: Shaped[Tensor, "..."], low: float, high: float
+) -> Shaped[Tensor, "..."]:
+    """A tensor whose entries are all finite and in [``low``, ``high``], returned as it came.
+
+    Raises ``TypeError`` for what is no tensor, ``ValueError`` with the first entry outside.
+    """
+    finite(name, tensor)
+    outside = tensor[(tensor < low) | (tensor > high)]
+    if outside.numel():
+        first = float(outside.flatten()[0])
+        raise ValueError(f"{name} must be in [{low:g}, {high:g}]; one of its entries is {first:g}")
+    return tensor
+
+
 def shape(
     name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int
 ) -> dict[str, int]:
@@ -145,8 +171,10 @@ def shape(
 def orthonormal(name: str, columns: Shaped[Tensor, "*batch d k"]) -> Shaped[Tensor, "*batch d k"]:
     r"""A matrix, or a batch of them, whose columns are orthonormal to 1e-8.
 
-    Raises ``ValueError`` with the largest entry of :math:`|B^\top B - I|` where they are not.
+    Raises ``ValueError`` where an entry is not finite, and with the largest entry of
+    :math:`|B^\top B - I|` where they are not.
     """
+    finite(name, columns)
     k = shape(name, columns, "... d k")["k"]
     gram = columns.mT @ columns
     error = float((gram - torch.eye(k, dtype=columns.dtype)).abs().max())

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from iclutils.ground import validation
 
 Numbers = float | NDArray[np.float64]  # one value, or an array of them that broadcasts
+LARGEST = 1e50  # of a ratio, a variance or a ridge: their products and squares are numbers too
 
 
 def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -> Numbers:
@@ -26,9 +27,19 @@ def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -
     return values
 
 
+def positive_ratio(name: str, value: float) -> float:
+    """Return ``value`` if it is between 1e-50 and 1e50; else raise ``ValueError``."""
+    return validation.in_range(name, value, 1 / LARGEST, LARGEST)
+
+
+def bounded(name: str, value: float) -> float:
+    """Return ``value`` if it is between 0 and 1e50; else raise ``ValueError``."""
+    return validation.in_range(name, value, 0.0, LARGEST)
+
+
 def positive_or_infinite(name: str, value: float) -> float:
-    """Return ``value`` if it is ``math.inf`` or finite and positive; else raise ``ValueError``."""
-    return value if value == math.inf else validation.positive(name, value)
+    """Return ``value`` if it is ``math.inf`` or a ratio; else raise ``ValueError``."""
+    return value if value == math.inf else positive_ratio(name, value)
 
 
 @dataclass(frozen=True)
@@ -40,8 +51,8 @@ class Phase:
     ``tau``: pretraining prompts, :math:`\tau = n/d^2 > 0`.
     ``rho``: variance of the label noise, :math:`\rho \ge 0`.
 
-    Each is a number, or an array (or list, or tensor); arrays broadcast against each other.
-    Raises ``ValueError`` for a value out of its range, with its name.
+    Each is a number, or an array (or list, or tensor); arrays broadcast against each other. Ratios
+    are between 1e-50 and 1e50. Raises ``ValueError`` for a value out of its range, with its name.
 
     >>> Phase(10, 0.5, [0.5, 2], 0.01).tau
     array([0.5, 2. ])
@@ -54,10 +65,10 @@ class Phase:
 
     def __post_init__(self) -> None:
         checks = {
-            "alpha": validation.positive,
+            "alpha": positive_ratio,
             "kappa": positive_or_infinite,
-            "tau": validation.positive,
-            "rho": validation.nonnegative,
+            "tau": positive_ratio,
+            "rho": bounded,
         }
         for name, check in checks.items():
             object.__setattr__(self, name, checked(name, getattr(self, name), check))

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 
+LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
 
 
@@ -37,7 +38,7 @@ class Context:
     def __post_init__(self) -> None:
         validation.whole("d", self.d)
         validation.whole("ell", self.ell)
-        validation.nonnegative("rho", self.rho)
+        validation.in_range("rho", self.rho, 0.0, LARGEST)
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,20 @@ def moments(
         \end{pmatrix}, \qquad A = \begin{pmatrix} ww^\top & rw \end{pmatrix}
 
     ``weights`` (uniform if not given) need not sum to one. Raises ``ValueError`` where ``tasks`` is
-    not (k, d) with the context's d or holds NaN or infinity, or ``weights`` is not (k).
+    not (k, d) with the context's d or holds NaN or infinity, or ``weights`` is not (k), has a
+    negative or infinite entry, or is zero throughout.
     """
     d, ell = context.d, context.ell
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
-    tasks = validation.finite("tasks", tasks).double()
+    tasks = validation.within("tasks", tasks, -LARGEST, LARGEST).double()
     if weights is None:
         p = torch.full((k,), 1 / k, dtype=torch.float64)
     else:
+        validation.shape("weights", weights, "k", k=k)
+        validation.within("weights", weights, 0.0, math.inf)
+        if not float(weights.sum()) > 0:
+            raise ValueError("weights must have a positive sum; all of them are 0")
         p = weights.double() / weights.sum()
-    validation.shape("weights", p, "k", k=k)
     r = tasks.square().sum(1) / d + context.rho
     spread = (tasks.T * p) @ tasks
     mean = tasks.T @ (p * r)
@@ -202,7 +207,8 @@ def sample(
         &= \tfrac{\|w\|}d W_{11} + \sqrt{\tfrac\rho d}\,W_{12}.
 
     Across w, given the labels, :math:`\sum_i y_ix_i` is :math:`N(0, \sum_i y_i^2/d)`.
-    Raises ``ValueError`` where ``tasks`` is not (k, d) with the context's d, ``n`` is below 1, or
+    Raises ``ValueError`` where ``tasks`` is not (k, d) with the context's d or not finite, ``n`` is
+    below 1, or
     the arrays would take more than ``MEMORY_LIMIT`` bytes.
 
     >>> tasks = torch.eye(3, dtype=torch.float64)
@@ -211,6 +217,7 @@ def sample(
     """
     d, ell, rho = context.d, context.ell, context.rho
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
+    validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n, d)
     w = tasks.double()[torch.arange(n) % k]
@@ -256,6 +263,7 @@ def sample_naive(
     """
     d, ell, rho = context.d, context.ell, context.rho
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
+    validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n * (ell + 1), d)
     w = tasks.double()[torch.arange(n) % k]

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.regression.phase import LARGEST
 from iclutils.regression.prompts import Prompts
 
 Apply = Callable[[Tensor], Tensor]
@@ -147,8 +148,10 @@ def solve(
     [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
     """
     n, d = prompts.x.shape
-    validation.nonnegative("lam", lam)
+    validation.in_range("lam", lam, 0.0, LARGEST)
     validation.positive("tol", tol)
+    for name in ("x", "v", "y"):
+        validation.finite(f"prompts.{name}", getattr(prompts, name))
     if lam == 0 and n == d * (d + 1):
         raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
     inverse = _preconditioner(prompts, lam)
@@ -156,6 +159,8 @@ def solve(
     double = _operators(prompts, n * lam / d, inverse, torch.float64)
     single = _operators(prompts, n * lam / d, inverse, torch.float32)
     b = prompts.y.double() if dual else double.adjoint(prompts.y.double())
+    if float(b.norm()) == 0:  # labels of which nothing is seen: Γ = 0
+        return Solution(torch.zeros(d, d + 1, dtype=torch.float64), 0, 0.0)
     found, spent, left = _refine(double, single, b, tol, max_iterations)
     if not left <= tol:
         raise RuntimeError(
@@ -194,9 +199,13 @@ def _refine(
 def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
     """The same minimiser from the normal equations with their d(d+1)-square matrix: the plain way.
 
-    ``lam`` > 0, or n > d(d+1); else the matrix has no Cholesky factor and torch raises.
+    Raises ``ValueError`` for a ``lam`` below 0, and for ``lam`` = 0 where there are fewer prompts
+    than parameters.
     """
     n, d = prompts.x.shape
+    validation.in_range("lam", lam, 0.0, LARGEST)
+    if lam == 0 and n < d * (d + 1):
+        raise ValueError(f"lam must be positive where n < d(d+1) = {d * (d + 1)}; got 0, n = {n}")
     design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(n, -1)
     eye = torch.eye(design.shape[1], dtype=torch.float64)
     factor = torch.linalg.cholesky(design.T @ design + n * lam / d * eye)

@@ -71,7 +71,7 @@ def prompt_errors(
     """
     a, g = _residual(theta, counts, targets)
     errors = 0.5 * g.square().sum(-1)
-    if validation.nonnegative("sigma", sigma) > 0:
+    if validation.noise("sigma", sigma) > 0:
         errors = errors + 0.5 * sigma**2 * (a.square() / counts.clamp(min=1)).sum(-1)
     return errors
 
@@ -94,7 +94,7 @@ def column_gradient(
     """
     a, g = _residual(theta, counts, targets)
     force = g
-    if validation.nonnegative("sigma", sigma) > 0:
+    if validation.noise("sigma", sigma) > 0:
         force = g + sigma**2 * a / counts.clamp(min=1)
     inner = (a * force).sum(-1, keepdim=True)
     gradient = p[targets].unsqueeze(-1) * (a * (force - inner)).mean(-2)

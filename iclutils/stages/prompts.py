@@ -17,6 +17,8 @@ from torch import Tensor
 
 from iclutils.ground import validation
 
+TOTAL = 1e-6  # by which probabilities may miss 1, in single precision too
+
 
 def probabilities(K: int, p1: float) -> Float[Tensor, " K"]:
     r"""The probabilities of K ≥ 2 features: the first is ``p1``, the others share the rest equally.
@@ -42,13 +44,16 @@ def draw_counts(
     ``p`` are the features' probabilities, ``N`` ≥ 1 the tokens of a prompt, ``shape`` the shape in
     which prompts are drawn. Counts are whole numbers in float64. They are drawn feature by feature
     from the conditional binomials, so that the work does not grow with N. Raises ``ValueError`` if
-    ``p`` is no vector or N is below 1.
+    ``p`` is no vector of probabilities or N is below 1.
 
     >>> counts = draw_counts(probabilities(4, 0.7), 50, (2,), torch.Generator().manual_seed(0))
     >>> counts.sum(-1).tolist()
     [50.0, 50.0]
     """
     K = validation.shape("p", p, "K")["K"]
+    validation.within("p", p, 0.0, 1.0)
+    if not abs(float(p.sum()) - 1) <= TOTAL:
+        raise ValueError(f"p must sum to 1; it sums to {float(p.sum()):g}")
     left = torch.full(tuple(shape), float(validation.whole("N", N)), dtype=torch.float64)
     mass = p.to(torch.float64).flip(0).cumsum(0).flip(0)
     counts = []
@@ -118,7 +123,7 @@ def draw_prompts(
     w = torch.randn(runs, prompts, d, dtype=torch.float64, generator=generator)
     y = torch.einsum("rbnd,rbd->rbn", x, w)
     labels = y[:, :, :N]
-    if validation.nonnegative("sigma", sigma) > 0:
+    if validation.noise("sigma", sigma) > 0:
         noise = torch.randn(labels.shape, dtype=torch.float64, generator=generator)
         labels = labels + sigma * noise
     return Prompts(tokens=x[:, :, :N], labels=labels, query=x[:, :, N], answer=y[:, :, N])

@@ -113,6 +113,8 @@ def train_reduced(
     """
     K = validation.shape("p", p, "K")["K"]
     columns = validation.shape("targets", targets, "C")["C"]
+    validation.whole("the number of targets", columns)
+    validation.within("targets", targets, 0, K - 1)
     validation.positive("learning_rate", learning_rate)
     validation.whole("steps", steps)
     validation.whole("prompts", prompts)
@@ -129,6 +131,8 @@ def train_reduced(
         if verbose and step % max(1, steps // 10) == 0:
             print(f"t = {learning_rate * step:.1f}: mean error {float(error.mean()):.4f}")
         theta = theta - learning_rate * gradient
+    if not bool(torch.isfinite(theta).all()):
+        raise RuntimeError(f"learning_rate must be smaller; with {learning_rate:g} it diverged")
     t = torch.tensor(times, dtype=torch.float64)
     return Trajectory(t, torch.stack(path), torch.stack(errors))
 
@@ -165,6 +169,7 @@ def train_sampled(
     True
     """
     d = validation.shape("frame", frame, "K d", K=len(p))["d"]
+    validation.orthonormal("frame, its rows as columns,", frame.mT)
     validation.positive("learning_rate", learning_rate)
     for name, value in (("steps", steps), ("runs", runs), ("prompts", prompts), ("N", N)):
         validation.whole(name, value)

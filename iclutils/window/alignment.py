@@ -1,8 +1,8 @@
 r"""Does a trained matrix M know a subspace col(B)?
 
 Block masses, the paper's ρ, and principal angles (chapter 4). B has orthonormal columns; the
-leading axes of M and B broadcast. Every function raises ``ValueError`` where M is not square or its
-dimension is not that of B's columns.
+leading axes of M and B broadcast. Every function raises ``ValueError`` where M is not square or
+not finite, its dimension is not that of B's columns, or these span all directions.
 """
 
 from typing import NamedTuple
@@ -93,5 +93,8 @@ def within(M: Matrices, B: Bases) -> Float[Tensor, "*both d d"]:
 
 
 def _check(M: Matrices, B: Bases) -> None:
-    d = validation.shape("B", B, "... d k")["d"]
-    validation.shape("M", M, "... d d", d=d)
+    sizes = validation.shape("B", B, "... d k")
+    validation.whole("k, the columns of B,", sizes["k"], high=sizes["d"] - 1)
+    validation.shape("M", M, "... d d", d=sizes["d"])
+    validation.finite("M", M)
+    validation.orthonormal("B", B)

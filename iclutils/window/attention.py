@@ -12,6 +12,7 @@ from iclutils.ground import validation
 from iclutils.window.prompts import Prompt
 
 UNITS = ("softmax", "linear")
+LENGTH = 1e-4  # by which a unit vector may miss length one, in single precision too
 
 
 def weights(
@@ -21,14 +22,16 @@ def weights(
 
     .. math:: \gamma_i = e^{x_i^\top M x_{n+1}} \big/ \textstyle\sum_j e^{x_j^\top M x_{n+1}}
 
-    (Collins et al., eq. (ICL)). Raises ``ValueError`` where M is not square or not finite, or the
-    dimensions differ.
+    (Collins et al., eq. (ICL)). Raises ``ValueError`` where M is not square, the dimensions differ
+    or an entry is not finite.
 
     >>> x = torch.eye(2)
     >>> weights(torch.zeros(2, 2), x, x).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
     """
     _check(M, x, query)
+    validation.finite("x", x)
+    validation.finite("query", query)
     return torch.softmax(x @ M @ query.mT, dim=-2)
 
 
@@ -50,6 +53,7 @@ def predict(
     """
     validation.one_of("unit", unit, UNITS)
     _check(M, prompt.x, prompt.query)
+    validation.shape("prompt.y", prompt.y, "... n", n=prompt.x.shape[-2])
     labels = prompt.y.unsqueeze(-2)
     if unit == "linear":
         return (labels @ prompt.x @ M @ prompt.query.mT).squeeze(-2)
@@ -112,9 +116,15 @@ def half_mass_cap(
     """The window as a number: the radius of the smallest cap that holds half of the weight.
 
     The cap is centred at the query; its radius is an angle in radians. Tokens and queries are unit
-    vectors. Raises ``ValueError`` where the weights are not one per token and query.
+    vectors. Raises ``ValueError`` where the weights are not one per token and query, or a token or
+    query is not of length one.
     """
     validation.shape("gamma", gamma, "... n q", n=x.shape[-2], q=query.shape[-2])
+    gamma = gamma if gamma.is_floating_point() else gamma.double()
+    x = x.to(gamma.dtype)
+    query = query.to(gamma.dtype)
+    for name, vectors in (("x", x), ("query", query)):
+        validation.within(f"the length of {name}", vectors.norm(dim=-1), 1 - LENGTH, 1 + LENGTH)
     angle = (x @ query.mT).clamp(-1, 1).arccos()
     angle, order = angle.expand(gamma.shape).sort(dim=-2)
     held = gamma.gather(-2, order).cumsum(-2)

@@ -14,6 +14,8 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 
+LARGEST = 1e100  # of a length: its square is a number too
+
 
 class Covariates(Protocol):
     """What every covariate distribution offers: its dimension and its map from Gaussian vectors."""
@@ -39,8 +41,12 @@ def sample(
 
 
 def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
-    """Vectors scaled to length one."""
+    """Vectors scaled to length one; ``ValueError`` where one has no length or is not finite."""
     length: Tensor = z.norm(dim=-1, keepdim=True)
+    if z.shape[-1] == 0:  # the spurious part where there is none
+        return z
+    if not bool((torch.isfinite(length) & (length > 0)).all()):
+        raise ValueError("z must have finite vectors that are not zero; others have no direction")
     return z / length
 
 
@@ -161,7 +167,7 @@ class TwoSubspaces:
     .. math:: x = c_u B u + c_v B_\perp v
 
     Collins et al., Assumption 4.3. Raises ``ValueError`` where :math:`[B, B_\perp]` is no
-    orthonormal basis (of each trial).
+    orthonormal basis (of each trial) or a length is not finite.
     """
 
     B: Float[Tensor, "*T d k"]
@@ -170,6 +176,8 @@ class TwoSubspaces:
     c_v: float = 1.0
 
     def __post_init__(self) -> None:
+        validation.in_range("c_u", self.c_u, -LARGEST, LARGEST)
+        validation.in_range("c_v", self.c_v, -LARGEST, LARGEST)
         sizes = validation.shape("B", self.B, "... d k")
         d = sizes["d"]
         validation.shape("B_perp", self.B_perp, "... d r", d=d, r=d - sizes["k"])

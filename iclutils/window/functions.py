@@ -18,6 +18,15 @@ from torch import Tensor
 from iclutils.ground import sphere, validation
 from iclutils.window.tasks import Task, along, directions, symmetric_uniform
 
+LARGEST = 1e100  # of a Lipschitz constant: its square is a number too
+ROUNDING = 1e-6  # by which a product of unit vectors may leave [−1, 1], in single precision too
+
+
+def products(t: Float[Tensor, "*batch"] | float) -> Float[Tensor, "*batch"]:
+    """Scalar products of unit vectors in double precision, checked: in [−1, 1] but for rounding."""
+    t = torch.as_tensor(t, dtype=torch.float64)
+    return validation.within("t", t, -1 - ROUNDING, 1 + ROUNDING)
+
 
 @dataclass(frozen=True)
 class _Isotropic:
@@ -28,7 +37,7 @@ class _Isotropic:
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
-        validation.positive("L", self.L)
+        validation.in_range("L", self.L, 0.0, LARGEST, open_low=True)
 
     @property
     def law(self) -> Hashable:
@@ -77,6 +86,7 @@ class Affine(_Isotropic):
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """L²/3 · (t/d + 1), without the 1 where there is no offset."""
+        t = products(t)
         return self.L**2 / 3 * (t / self.d + float(self.offset))
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
@@ -119,7 +129,7 @@ class ReLU(_Isotropic):
 
         without the 1 where there is no offset.
         """
-        t = torch.as_tensor(t, dtype=torch.float64).clamp(-1, 1)
+        t = products(t).clamp(-1, 1)
         theta = t.arccos()
         kernel = (theta.sin() + (math.pi - theta) * t) / (math.pi * self.d)
         return self.L**2 / 3 * (kernel + float(self.offset))
@@ -174,7 +184,7 @@ class Cosine(_Isotropic):
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """½[φ(L√(2−2t)) + φ(L√(2+2t))], for unit vectors."""
-        t = torch.as_tensor(t, dtype=torch.float64)
+        t = products(t)
         apart = sphere.characteristic(self.L**2 * (2 - 2 * t).clamp(min=0), self.d)
         return 0.5 * (apart + sphere.characteristic(self.L**2 * (2 + 2 * t).clamp(min=0), self.d))
 
@@ -280,7 +290,7 @@ class Distance:
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
-        validation.positive("L", self.L)
+        validation.in_range("L", self.L, 0.0, LARGEST, open_low=True)
         validation.whole("centres", self.centres)
 
     @property

@@ -7,7 +7,7 @@ does not depend on which other units are trained beside it.
 """
 
 import functools
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -38,7 +38,7 @@ class Setting:
 
     def __post_init__(self) -> None:
         validation.whole("n", self.n)
-        validation.nonnegative("sigma", self.sigma)
+        validation.noise("sigma", self.sigma)
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Schedule:
         return torch.tensor(rates, dtype=torch.float64).expand(settings)
 
     def _listed(self) -> list[float]:
-        if isinstance(self.learning_rate, Iterable):
-            return list(self.learning_rate)
-        return [self.learning_rate]
+        if hasattr(self.learning_rate, "__float__") and getattr(self.learning_rate, "ndim", 0) == 0:
+            return [float(self.learning_rate)]
+        return list(self.learning_rate)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,8 @@ def pretrain(
     and at the end.
 
     Raises ``ValueError`` for empty settings, mixed d, numbers out of range or another number of
-    learning rates than settings, ``KeyError`` for an unknown unit.
+    learning rates than settings, ``KeyError`` for an unknown unit, ``RuntimeError`` where a
+    training diverges.
 
     >>> from iclutils.window.covariates import Sphere
     >>> from iclutils.window.functions import Affine
@@ -149,6 +150,7 @@ def pretrain(
         factors = factors - (rates * schedule.decay**t) * step
         M = factors[0].mT @ factors[-1]
         if (t + 1) % record_every == 0 or t + 1 == steps:
+            _require_finite(M, order, t + 1)
             recorded.append(t + 1)
             history.append(M)
     whole = torch.stack(history, dim=2).transpose(0, 1)
@@ -163,6 +165,17 @@ def _check(settings: Sequence[Setting], **numbers: int) -> None:
         raise ValueError(f"settings must share one d; got {sorted(dimensions)}")
     for name, number in numbers.items():
         validation.whole(name, number)
+
+
+def _require_finite(M: Float[Tensor, "T S d d"], order: Sequence[int], steps: int) -> None:
+    """Refuse a training that diverged, and say which."""
+    bad = ~torch.isfinite(M).all(-1).all(-1).all(0)
+    if bool(bad.any()):
+        which = order[int(bad.nonzero()[0])]
+        raise RuntimeError(
+            f"the training of setting {which} diverged within {steps} steps: M is not finite; "
+            "take a smaller learning_rate"
+        )
 
 
 def _through(

@@ -51,7 +51,7 @@ def draw(
     """
     validation.whole("n", n)
     validation.whole("queries", queries)
-    validation.nonnegative("sigma", sigma)
+    validation.noise("sigma", sigma)
     d = covariates.d
     z = torch.randn(*size, n + queries, d, generator=generator, dtype=torch.float64)
     task = function.sample(size, generator)

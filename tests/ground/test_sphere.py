@@ -89,3 +89,39 @@ def test_bad_input_is_refused(call, words) -> None:  # type: ignore[no-untyped-d
     with pytest.raises(ValueError, match="must be") as caught:
         call()
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+@pytest.mark.parametrize("d", [140, 200, 1000])
+@pytest.mark.parametrize("w", [2e-4, 0.3, 20.0])
+def test_where_bessel_functions_underflow(d, w):
+    """Against the power series in w²; the first two orders are written out for small windows."""
+    t = torch.tensor([w], dtype=torch.float64)
+    first = sphere.tilted_average(t, d, torch.tensor([0, 1, 2]))[0]
+    # E t e^{wt}/E e^{wt} = w/d · (1 − w²/(d(d+2)) + …); three further orders in w² are summed
+    b = d / 2
+    z = w * w / 4
+    series = [z**j / math.factorial(j) / math.prod(b + i for i in range(j)) for j in range(60)]
+    above = [z**j / math.factorial(j) / math.prod(b + 1 + i for i in range(j)) for j in range(60)]
+    assert float(first[0]) == 1.0
+    # rounding of sixty terms
+    assert float(first[1]) == pytest.approx(w / d * sum(above) / sum(series), rel=1e-12)
+    assert 0 < float(first[2]) < float(first[1]) ** 2 * d
+    log = float(sphere.log_partition(t, d))
+    # 1e-9 is the first order that the series for small windows leaves out
+    assert log == pytest.approx(math.log1p(sum(series[1:])), rel=1e-9)
+
+
+def test_both_routes_agree_where_both_work():
+    w = torch.linspace(30, 60, 5, dtype=torch.float64)
+    degrees = torch.tensor([1, 2, 9])
+    order = 150 / 2 - 1
+    ratios = sphere._bessel_ratios(w, order, degrees)
+    # rounding of the recursion and of the Bessel functions
+    assert torch.allclose(ratios, sphere.tilted_average(w, 150, degrees), rtol=1e-10)
+
+
+def test_a_cap_beyond_the_equator_is_the_rest_of_the_sphere():
+    assert float(sphere.cap_area(1.6, 4)) == pytest.approx(1 - float(sphere.cap_area(0.4, 4)))
+    assert float(sphere.cap_area(2.0, 4)) == 1.0
+    with pytest.raises(ValueError, match=r"epsilon must be in \[0, 2\]"):
+        sphere.cap_area(-0.2, 4)

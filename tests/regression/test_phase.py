@@ -21,7 +21,7 @@ def test_numbers_stay_numbers_and_sequences_become_arrays():
     ("change", "message"),
     [
         ({"alpha": 0.0}, "alpha must be finite"),
-        ({"alpha": [1.0, 0.0]}, r"alpha must be finite and in \(0, inf\); got 0.0"),
+        ({"alpha": [1.0, 0.0]}, r"alpha must be finite and in \[1e-50, 1e\+50\]; got 0.0"),
         ({"kappa": -1.0}, "kappa must be finite"),
         ({"kappa": [math.inf, math.nan]}, "kappa must be finite"),
         ({"tau": 0.0}, "tau must be finite"),

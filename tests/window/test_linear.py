@@ -126,7 +126,7 @@ def test_the_matrix_of_isotropic_tokens_is_the_units():
 def test_refusals():
     unit = linear.LinearUnit.of(functions.Affine(2))
     eye = torch.eye(2, dtype=F64)
-    with pytest.raises(ValueError, match="sigma must be finite"):
+    with pytest.raises(ValueError, match="sigma must be in"):
         unit.minimum(5, -1.0)
     with pytest.raises(ValueError, match="n must be"):
         unit.minimum(0, 1.0)

@@ -11,8 +11,9 @@ import nbval.plugin as nbv
 import pytest
 
 from iclutils.book.checker import kernel, progress
-from iclutils.book.checker.comparison import ClaimItem, LedgerItem, read_expected
+from iclutils.book.checker.comparison import ClaimItem, LedgerItem, PageItem, read_expected
 from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.reference import Reference
 from iclutils.book.checker.run import ChapterRun
 from iclutils.book.checker.seeds import with_master_seed
 from iclutils.book.ledger import schema
@@ -71,8 +72,10 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             )
         if mode == "run":
             return
-        for claim in self.run.expected:
+        for claim in self.run.expected.claims:
             yield ClaimItem.from_parent(self, name=f"claim:{claim}", run=self.run)
+        if self.run.expected.claims and self.master_seed is None:
+            yield PageItem.from_parent(self, name="page", run=self.run)
         yield LedgerItem.from_parent(self, name="ledger", run=self.run)
 
     def _new_run(self, *, compare: bool) -> ChapterRun:
@@ -83,8 +86,8 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             path=self.path,
             notebook=notebook,
             rows=rows_of(self.path.stem),
-            expected=read_expected(self.path.stem) if compare else {},
-            reference=origin.reference(self.path.stem, ROOT),
+            expected=read_expected(self.path.stem) if compare else Reference(),
+            digest=origin.reference(self.path.stem, ROOT),
             master_seed=self.master_seed,
             fill_cache=self.config.option.fill_cache,
         )

@@ -4,35 +4,28 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from iclutils.book.checker import reference
 from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.reference import Reference
 from iclutils.book.checker.run import ChapterRun, expected_path
-from iclutils.book.ledger.lines import Line, disagreement, parse_line
+from iclutils.book.ledger.lines import disagreement
 from iclutils.book.runs.files import ROOT
 
 
-def read_expected(chapter: str) -> dict[str, Line]:
-    """The chapter's reference lines by claim id.
+def read_expected(chapter: str) -> Reference:
+    """What the chapter is held to.
 
-    Raises ``ValueError`` where the file is missing, is no list of lines, or has two for a claim.
+    Raises ``ValueError`` where the file is missing, or is none that ``make expected`` wrote.
     """
     path = expected_path(chapter)
     where = path.relative_to(ROOT)
     if not path.exists():
         raise ValueError(f"{where} is missing; write it with: make expected NAME={chapter}")
-    texts = yaml.safe_load(path.read_text(encoding="utf8"))
-    if not isinstance(texts, list) or not texts:
-        raise ValueError(f"{where} must be a list of lines 'id · verdict · value ± half-width'")
     try:
-        lines = [parse_line(text) for text in texts]
+        return reference.parse(path.read_text(encoding="utf8"))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
-    ids = [line.id for line in lines]
-    twice = sorted({claim for claim in ids if ids.count(claim) > 1})
-    if twice:
-        raise ValueError(f"{where}: a claim has two lines: {twice}")
-    return dict(zip(ids, lines, strict=True))
 
 
 class AfterCells(pytest.Item):
@@ -75,21 +68,38 @@ class AfterCells(pytest.Item):
 
 
 class ClaimItem(AfterCells):
-    """One line of ``tests/expected``."""
+    """One claim of ``tests/expected``: its line, its parts, its controls."""
 
     def judge(self) -> None:
         """The claim was printed, and it agrees with its reference."""
         claim = self.name.removeprefix("claim:")
-        expected = self.run.expected[claim]
-        found = self.run.found().get(claim)
-        if found is None:
+        expected = self.run.expected.claims[claim]
+        line = self.run.found().get(claim)
+        if line is None:
             missing = "the chapter did not print this claim"
-            raise Finding(f"{claim}: {missing}\n  expected  {expected}")
+            raise Finding(f"{claim}: {missing}\n  expected  {expected.line}")
         verdict_only = self.run.master_seed is not None
-        difference = disagreement(expected, found, verdict_only=verdict_only)
+        difference = disagreement(expected.line, line, verdict_only=verdict_only)
         if difference:
-            lines = f"  expected  {expected}\n  found     {found}"
+            lines = f"  expected  {expected.line}\n  found     {line}"
             raise Finding(f"{claim}: {difference}\n{lines}")
+        if not verdict_only:
+            found = self.run.shown.claims[claim]
+            differences = list(reference.claim_differences(expected, found))
+            if differences:
+                raise Finding(f"{claim}: " + "\n".join(differences))
+
+
+class PageItem(AfterCells):
+    """The numbers in the prose, the tables and the figures."""
+
+    def judge(self) -> None:
+        """They are what ``tests/expected`` holds, but for rounding."""
+        differences = list(
+            reference.page_differences(self.run.expected.page, self.run.shown.page)
+        )
+        if differences:
+            raise Finding(f"{self.run.chapter}: what the page shows\n" + "\n".join(differences))
 
 
 class LedgerItem(AfterCells):

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from iclutils.book.checker import reference
+from iclutils.book.checker.reference import Reference
 from iclutils.book.ledger import schema
 from iclutils.book.ledger.audit import complaints
 from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, Line, parse_printed
@@ -26,15 +27,15 @@ class Printed(NamedTuple):
 class ChapterRun:
     """What one session finds out about a chapter, from its first cell to its last comparison.
 
-    ``rows`` are the ids of the chapter's block of the ledger, ``expected`` the reference lines by
-    id, ``reference`` their digest. ``master_seed`` is None where the chapter runs with its own.
+    ``rows`` are the ids of the chapter's block of the ledger, ``expected`` what the chapter is held
+    to, ``digest`` that of the file. ``master_seed`` is None where the chapter runs with its own.
     """
 
     path: Path
     notebook: Any
     rows: list[str]
-    expected: dict[str, Line]
-    reference: str | None
+    expected: Reference
+    digest: str | None
     master_seed: int | None
     fill_cache: bool
 
@@ -100,6 +101,11 @@ class ChapterRun:
         """The printed claims by id."""
         return {printed.line.id: printed.line for printed in self.printed}
 
+    @cached_property
+    def shown(self) -> Reference:
+        """All that the whole run shows, as it is held in ``tests/expected``."""
+        return reference.of_run(self.notebook, self.found())
+
     def ledger_findings(self, must_be_expected: bool) -> Iterator[str]:
         """Where the chapter's block of the ledger and what it printed do not match one to one.
 
@@ -124,8 +130,8 @@ class ChapterRun:
             yield f"the chapter's knobs are not at {where} ('at your settings')"
         if must_be_expected:
             for claim in ids:
-                if claim not in self.expected:
-                    yield f"{claim}: checked, but has no line in tests/expected"
+                if claim not in self.expected.claims:
+                    yield f"{claim}: checked, but has no entry in tests/expected"
 
     def audit_findings(self) -> Iterator[str]:
         """Where a row's check could not have come out otherwise, or a control is none."""
@@ -137,20 +143,18 @@ class ChapterRun:
 
     def was_judged(self) -> None:
         """Note beside the kept run how the comparison went; one that left out a line is none."""
-        names = {f"claim:{claim}" for claim in self.expected} | {"ledger"}
+        names = {f"claim:{claim}" for claim in self.expected.claims} | {"page", "ledger"}
         if self.whole and set(self.judged) == names:
             agrees = all(self.judged.values())
             self.origin["outcome"] = AGREES if agrees else DISAGREES
-            self.origin["reference"] = self.reference
+            self.origin["reference"] = self.digest
             self._keep()
 
     def write_expected(self) -> None:
         """Make what the chapter printed its reference."""
-        lines = [str(line) for line in self.found().values()]
         command = f"make expected NAME={self.chapter}"
-        head = f"# The verdicts of {self.chapter}, as it prints them. Rewrite with: {command}\n"
-        text = yaml.safe_dump(lines, allow_unicode=True, width=1000, default_style="'")
-        write_atomically(expected_path(self.chapter), head + text)
+        head = f"# What {self.chapter} shows. Rewrite with: {command}\n"
+        write_atomically(expected_path(self.chapter), reference.write(self.shown, head))
 
     def _keep(self) -> None:
         """Put the run where the site finds it.

@@ -101,6 +101,26 @@ def parse_line(text: object) -> Line:
     return Line(match["id"], match["verdict"], value, half_width, plain)
 
 
+_WRITTEN = re.compile(
+    rf"(?P<open>\()?(?P<value>{_NUMBER})(?: ± (?P<half>{_NUMBER}))?(?(open)\)e(?P<power>[-+]\d+))"
+)
+
+
+def parse_number(text: str) -> tuple[float, float]:
+    """A value and its half-width, as :func:`format_value` writes them.
+
+    Raises ``ValueError`` for any other text.
+
+    >>> parse_number("(3.21 ± 0.12)e-07"), parse_number("12")
+    ((3.21e-07, 1.2e-08), (12.0, 0.0))
+    """
+    match = _WRITTEN.fullmatch(text)
+    if match is None:
+        raise ValueError(f"text must read 'value' or 'value ± half-width'; got {text!r}")
+    power = f"e{match['power']}" if match["power"] else ""
+    return float(match["value"] + power), float((match["half"] or "0") + power)
+
+
 def parse_printed(text: str) -> Line:
     """Read a line as a chapter prints it, which :data:`AT_YOUR_SETTINGS` may precede.
 

@@ -80,8 +80,8 @@ def run(
     unless ``fresh``. The head of the file says where and when most rows were made; a row for which
     that differs says so itself, under ``recorded``. How far it is, is said on standard error.
 
-    Raises ``ValueError`` where ``workers`` is below 1 or a record holds two rows with the settings
-    of one job, and whatever a job raises.
+    Raises ``ValueError`` where ``workers`` is below 1, a record holds two rows with the settings of
+    one job or was changed by hand, and whatever a job raises.
     """
     validation.whole("workers", workers)
     folder = unfinished / name
@@ -110,7 +110,7 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, _Row]:
     """Rows of an existing record by the job whose settings they have."""
     if not path.exists():
         return {}
-    head = json.loads(path.read_text(encoding="utf8"))
+    head = _unbroken(path)
     common = {field.name: head[field.name] for field in fields(Provenance)}
     settings = set().union(*jobs)
     found: dict[str, _Row] = {}
@@ -205,7 +205,15 @@ def _document(name: str, rows: Sequence[_Row]) -> str:
     lines = [json.dumps(row.values | _differences(row.made, common)) for row in rows]
     body = ",\n ".join(lines)
     opened = json.dumps(head, indent=1).removesuffix("\n}")
-    return f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
+    text = f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
+    sealed = json.dumps(seal(json.loads(text)))
+    return f'{opened},\n "seal": {sealed},\n "jobs": [\n {body}\n ]\n}}\n'
+
+
+def seal(data: Mapping[str, Any]) -> str:
+    """The digest of all that a record says, but of the seal itself: a changed number breaks it."""
+    said = {name: value for name, value in data.items() if name != "seal"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _most_common(made: Sequence[Provenance]) -> Provenance:
@@ -224,13 +232,21 @@ def _differences(made: Provenance, common: Provenance) -> Job:
 def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:
     """Read a recorded sweep: its provenance and ``jobs``, one mapping of settings and results each.
 
-    Raises ``FileNotFoundError`` with the command that records it where there is no such record.
+    Raises ``FileNotFoundError`` with the command that records it where there is no such record, and
+    ``ValueError`` where a record was changed after it was made.
     """
     path = folder / f"{name}.json"
     if not path.exists():
         command = f"python -m iclutils.recorded {name}"
         raise FileNotFoundError(f"{path} is missing; record it with: {command}")
+    return _unbroken(path)
+
+
+def _unbroken(path: Path) -> dict[str, Any]:
+    """What a record says; raises ``ValueError`` where its seal is another's."""
     data: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
+    if data.get("seal") != seal(data):
+        raise ValueError(f"{path} was changed by hand: its seal does not fit; record it anew")
     return data
 
 

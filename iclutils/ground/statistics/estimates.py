@@ -70,6 +70,7 @@ def mean_se(samples: Float[Tensor, "*shape"], dim: int = 0) -> Means:
     (2.5, 0.6455, 3)
     """
     validation.finite("samples", samples)
+    samples = samples if samples.is_floating_point() else samples.double()
     if samples.ndim == 0 or samples.shape[dim] < 2:
         raise ValueError(
             f"samples must hold at least 2 trials along dim {dim}; got shape {tuple(samples.shape)}"

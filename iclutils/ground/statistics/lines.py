@@ -104,7 +104,8 @@ def exponent(x: Points, y: Points, se: Points | None = None, *, dof: float | Non
 def crossing(x: Points, y: Points, level: float) -> float:
     """The rising x at which a curve finally rises above ``level``, linear between its points.
 
-    Raises ``ValueError`` where the curve does not end above the level or never lies below it.
+    Raises ``ValueError`` where x does not rise, and where the curve does not end above the level or
+    never lies below it.
 
     >>> crossing([1.0, 2.0, 4.0], [0.0, 1.0, 5.0], 2.0)
     2.5
@@ -112,6 +113,9 @@ def crossing(x: Points, y: Points, level: float) -> float:
     x = torch.as_tensor(x, dtype=torch.float64)
     y = torch.as_tensor(y, dtype=torch.float64)
     validation.shape("y", y, "P", P=validation.shape("x", x, "P")["P"])
+    validation.finite("y", y)
+    if not bool((validation.finite("x", x).diff() > 0).all()):
+        raise ValueError(f"x must rise; got {x.tolist()}")
     below: Bool[Tensor, " P"] = y <= level
     if not bool(below.any()) or bool(below[-1]):
         first = float(y[0])

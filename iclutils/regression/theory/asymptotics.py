@@ -13,8 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from iclutils.ground import validation
-from iclutils.regression.phase import Numbers, Phase, checked, positive_or_infinite
+from iclutils.regression.phase import (
+    Numbers,
+    Phase,
+    bounded,
+    checked,
+    positive_or_infinite,
+    positive_ratio,
+)
 from iclutils.regression.theory.roots import Array, newton
 
 
@@ -79,9 +85,9 @@ def marchenko_pastur(x: ArrayLike, kappa: ArrayLike) -> Numbers:
 
     Slides, Result 1 (the talk's :math:`\mathcal M_\kappa`, there "defined in (B.3)"). Where the two
     terms below nearly cancel (κ < 1, small x) the conjugate form is used. Raises ``ValueError``
-    unless ``x`` is positive and finite and ``kappa`` positive, perhaps ``math.inf``.
+    unless ``x`` and ``kappa`` are between 1e-50 and 1e50, or ``kappa`` is ``math.inf``.
     """
-    x = checked("x", x, validation.positive)
+    x = checked("x", x, positive_ratio)
     return _plain(_resolvent(x, checked("kappa", kappa, positive_or_infinite)).value)
 
 
@@ -92,7 +98,7 @@ def marchenko_pastur_slope(x: ArrayLike, kappa: ArrayLike) -> Numbers:
 
     It follows from the quadratic that M solves, and nothing cancels in it. Raises the same errors.
     """
-    x = checked("x", x, validation.positive)
+    x = checked("x", x, positive_ratio)
     return _plain(_resolvent(x, checked("kappa", kappa, positive_or_infinite)).slope)
 
 
@@ -130,10 +136,10 @@ def effective_ridge(phase: Phase, lam: ArrayLike) -> Numbers:
     side is concave, Newton's method rises to it from the left, from the root of the same equation
     with :math:`M_\kappa(q)` for :math:`M_\kappa(q+\nu)`. It stops at a relative step of 1e-10,
     which leaves rounding errors alone. For λ = 0 the result is the limit :math:`\lambda\to0^+`:
-    0 for :math:`\tau\ge1`, positive below. Raises ``ValueError`` for a ``lam`` that is not finite
-    and ≥ 0, ``RuntimeError`` where Newton's method does not converge.
+    0 for :math:`\tau\ge1`, positive below. Raises ``ValueError`` for a ``lam`` that is not
+    between 0 and 1e50, ``RuntimeError`` where Newton's method does not converge.
     """
-    lam = checked("lam", lam, validation.nonnegative)
+    lam = checked("lam", lam, bounded)
     zero = (np.asarray(lam) == 0) & (np.asarray(phase.tau) >= 1)
     tau = np.where(zero, 0.5, phase.tau)  # where ν = 0, another equation's root, not used
 
@@ -207,7 +213,7 @@ def long_context_limit(kappa: ArrayLike, rho: ArrayLike, ratio: ArrayLike) -> Nu
     (chapter 5 shows which one the formula approaches). Raises ``ValueError`` for an argument out
     of its range.
     """
-    rho = checked("rho", rho, validation.nonnegative)
-    ratio = checked("ratio", ratio, validation.positive)
+    rho = checked("rho", rho, bounded)
+    context = checked("ratio", ratio, positive_ratio)
     missed = np.maximum(1 - checked("kappa", kappa, positive_or_infinite), 0)
-    return _plain(rho + missed * (1 + rho / (1 + rho) / ratio))
+    return _plain(rho + missed * (1 + rho / (1 + rho) / context))

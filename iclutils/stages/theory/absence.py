@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from iclutils.ground import validation
 
+LARGEST_VALUE = 1e100  # of ν: its square is a number too
+
 
 def _rare(K: int, p1: float) -> float:
     """The probability of a rare feature."""
@@ -95,11 +97,12 @@ def value_gain(K: int, p1: float, N: int, value: float = 1.0) -> float:
               m_1 = \sum_k p_k(1-P_k), \quad m_2 = \sum_k p_k(1 - P_k + P_k r_k)
 
     with :math:`P_k = (1-p_k)^N` and :math:`r_k` the mean in :func:`saturated_error`. ``value`` is
-    the fixed ν. Raises as :func:`saturated_error`.
+    the fixed ν. Raises as :func:`saturated_error`, and for a value that is not finite.
 
     >>> value_gain(20, 0.5, 80) < 0.01 < value_gain(20, 0.5, 80, value=0.5)
     True
     """
+    validation.in_range("value", value, -LARGEST_VALUE, LARGEST_VALUE)
     lost = 0.0  # 1 − m₁
     spread = 0.0  # m₂ − m₁: both are tiny, so they are kept apart
     for p, count, dominant in ((_rare(K, p1), K - 1, False), (p1, 1, True)):

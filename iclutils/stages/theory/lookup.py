@@ -31,6 +31,7 @@ from scipy.optimize import minimize_scalar
 from iclutils.ground import validation
 
 LARGEST = 60.0  # e⁻⁶⁰: no weight is left on other features
+CLOSED = 700.0  # beyond it the exponential is no number
 
 
 class BestWindow(NamedTuple):
@@ -76,8 +77,12 @@ class Lookup:
         return law
 
     def attention(self, w: float) -> Float[np.ndarray, " counts"]:
-        """The attention on the target for every count 0, …, N at the window w."""
+        """The attention on the target for every count 0, …, N at a finite window w."""
+        validation.in_range("w", w, -math.inf, math.inf)
         n = self.counts
+        if abs(w) > CLOSED:  # the target alone is seen, or not at all beside another feature
+            seen = n > 0 if w > 0 else n == self.N
+            return np.where(seen, 1.0, 0.0)
         return n / (n + (self.N - n) * math.exp(-w))
 
     def loss(self, w: float, sigma: float) -> float:
@@ -86,7 +91,7 @@ class Lookup:
         >>> round(Lookup(K=8, N=32).loss(2.0, sigma=1.0), 3)
         0.407
         """
-        validation.nonnegative("sigma", sigma)
+        validation.noise("sigma", sigma)
         a = self.attention(w)
         q = 1 / (self.K - 1)
         left = np.maximum(self.N - self.counts, 1)
@@ -156,9 +161,13 @@ def limit_loss(w: float, K: int, Lambda: float) -> float:
     .. math:: \mathcal L(w) = \tfrac K{K-1}s^2
               + \tfrac1\Lambda\big[K(1-s)^2+\tfrac K{K-1}s^2\big], \qquad s = \tfrac{K-1}{e^w+K-1}
 
-    ``w`` is the window, ``K`` the number of features.
+    ``w`` is the window, ``K`` ≥ 3 the number of features. Raises ``ValueError`` for a number out of
+    range.
     """
-    s = (K - 1) / (math.exp(w) + K - 1)
+    validation.in_range("w", w, -math.inf, math.inf)
+    validation.whole("K", K, low=3)
+    validation.in_range("Lambda", min(Lambda, CLOSED), 0.0, math.inf, open_low=True)
+    s = (K - 1) / (math.exp(min(w, CLOSED)) + K - 1)
     return K / (K - 1) * s**2 * (1 + 1 / Lambda) + K / Lambda * (1 - s) ** 2
 
 
@@ -179,7 +188,7 @@ def closing(
 
     One number moves, so the time is an integral over w. With noise the flow ends, in infinite time,
     at :func:`limit_window`. ``end`` is the last window: by default, and at most, :math:`10^{-6}`
-    before that; it must be given for Λ = ∞. K ≥ 3, Λ > 0, ``points`` ≥ 3 windows. Raises
+    before that; it must be given for Λ = ∞. K ≥ 3, Λ in (0, 1e100] or ∞, ``points`` ≥ 3. Raises
     ``ValueError`` for a number out of range or a missing ``end``.
 
     >>> t, w = closing(8, 32.0)
@@ -193,7 +202,7 @@ def closing(
             raise ValueError("end must be given for Lambda = inf: the window closes without end")
         w = np.linspace(0.0, end, points)
     else:
-        limit = limit_window(Lambda)
+        limit = limit_window(validation.in_range("Lambda", Lambda, 0.0, 1e100, open_low=True))
         end = limit - 1e-6 if end is None else min(validation.positive("end", end), limit - 1e-6)
         # the last of the way takes longest: as many points for each factor of the distance
         w = limit - np.geomspace(limit, limit - end, points)

@@ -137,7 +137,7 @@ def flow(
     K: int,
     p1: float,
     *,
-    errors: Sequence[float] = (0.1, 0.01, 0.001),
+    errors: float | Sequence[float] = (0.1, 0.01, 0.001),
     points: int = 400,
     rtol: float = 1e-9,
 ) -> Flow:
@@ -161,6 +161,9 @@ def flow(
     {'lead': '3489', 'overtake': '6832', 'half': '8858'}
     """
     column = Column.of(kind, K, p1)
+    errors = (errors,) if isinstance(errors, int | float) else tuple(errors)
+    if not errors:
+        raise ValueError("errors must hold at least one error; got none")
     for error in errors:
         validation.in_range("errors", error, 0.0, 0.5, open_low=True, open_high=True)
     validation.whole("points", points, low=2)
@@ -230,7 +233,8 @@ def exact_time(kind: str, K: int, p1: float, error: float) -> float:
     .. math:: p\,t\,\Big(\tfrac{K}{K-1}\Big)^2 = F(u) - F(u_0), \quad
               F(u) = \tfrac{u^2}{2} + 3u + 3\ln u - \tfrac1u,
 
-    and ε is passed at :math:`1/(1+u)^2 = 2\varepsilon (K-1)/K`. Derived in chapter 6. Raises
+    and ε is passed at :math:`1/(1+u)^2 = 2\varepsilon (K-1)/K`; 0 where the error holds from the
+    start. Derived in chapter 6. Raises
     ``KeyError`` for another kind and ``ValueError`` for a number out of range.
 
     >>> solved = flow("balanced", 20, 0.5, errors=(0.01,)).times[0.01]
@@ -246,6 +250,8 @@ def exact_time(kind: str, K: int, p1: float, error: float) -> float:
 
     end = math.sqrt(K / ((K - 1) * 2 * error)) - 1
     begin = column.p_target / (1 - column.p_target)
+    if end <= begin:  # the error holds from the start
+        return 0.0
     return (primitive(end) - primitive(begin)) / column.p_target * ((K - 1) / K) ** 2
 
 
@@ -269,6 +275,8 @@ def first_phase_threshold(K: int) -> float:
     That is :math:`\dot A_k < -\dot B_{k,1}`, true for :math:`p_1 > K^{-1/2}` (an exercise of
     chapter 6); here it is found as a root. Raises ``ValueError`` for K below 3.
     """
+    validation.whole("K", K, low=3)
+
     def gap(p1: float) -> float:
         v = Column.of("rare", K, p1).velocity(np.zeros(3))
         return float(v[TARGET] + v[DOMINANT])

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
-from iclutils.window.covariates import Covariates, Sphere, TwoSubspaces
-from iclutils.window.links import LowRankLink
+from iclutils.window.covariates import LARGEST, Covariates, Sphere, TwoSubspaces
+from iclutils.window.links import LINKS, LowRankLink
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ class Case:
     ``LINKS`` of :mod:`iclutils.window.links`. A number ``c_v`` gives Assumption 4.3 of Collins et
     al., :math:`x=c_uBu+c_vB_\perp v`; ``c_v=None`` gives the unit sphere of their Figure 9 with
     J = I.
-    Raises ``ValueError`` for d below 2, k outside 1..d, n below 1 or a negative ``sigma``.
+    Raises ``KeyError`` for an unknown link, ``ValueError`` for d below 2, k outside 1..d, n below
+    1, a ``sigma`` or a length out of range, and a cosine with ``c_u`` above 1, where the cubature
+    of its tasks is not exact.
     """
 
     link: str
@@ -50,10 +52,15 @@ class Case:
     c_v: float | None = 1.0
 
     def __post_init__(self) -> None:
+        validation.one_of("link", self.link, LINKS)
         validation.whole("d", self.d, low=2)
         validation.whole("k", self.k, low=1, high=self.d)
+        validation.in_range("c_u", self.c_u, -LARGEST, LARGEST)
+        validation.in_range("c_v", 0.0 if self.c_v is None else self.c_v, -LARGEST, LARGEST)
+        if self.link == "cosine":  # the cubature's latents lie in the unit ball
+            validation.in_range("c_u", self.c_u, -1.0, 1.0)
         validation.whole("n", self.n)
-        validation.nonnegative("sigma", self.sigma)
+        validation.noise("sigma", self.sigma)
 
     @property
     def B(self) -> Float[Tensor, "d k"]:
@@ -99,7 +106,7 @@ def contexts(
     """
     validation.whole("n", n)
     validation.whole("count", count)
-    validation.nonnegative("sigma", sigma)
+    validation.noise("sigma", sigma)
     draws = stream(seed, "population, low rank", n)
     z = torch.randn(count, n + 1, covariates.d, generator=draws, dtype=torch.float64)
     tokens = covariates.from_gaussian(z)

@@ -96,6 +96,7 @@ def log_grid(low: float = 0.02, high: float = 2e4, points: int = 90) -> Float[Te
     >>> log_grid(0.1, 100, 5).tolist()
     [0.0, 0.1, 1.0, 10.0, 100.0]
     """
+    validation.positive("high", high)
     validation.in_range("low", low, 0, high, open_low=True, open_high=True)
     validation.whole("points", points, low=5)
     ends = math.log10(low), math.log10(high)
@@ -139,7 +140,8 @@ def spline_minimum(
     spline = CubicSpline(u, loss.numpy())
     lowest = int(loss.argmin())
     if lowest == len(u) - 1:
-        raise ValueError(f"w* lies beyond the grid's end {float(w[-1]):g}; give a longer grid w")
+        end = float(w[-1])
+        raise ValueError(f"w must be a longer grid; w* lies beyond the grid's end {end:g}")
     found = minimize_scalar(
         spline,
         bounds=(u[max(lowest - 1, 0)], u[lowest + 1]),
@@ -209,7 +211,8 @@ def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
     Local slopes of log y in log w at the last w and one and two decades before are extrapolated by
     a parabola in :math:`w^{-1/2}`, for the corrections here are powers of it. The uncertainty is
     the change from the straight line through the last two. ``w`` runs over more than two decades.
-    Raises ``ValueError`` where ``y`` has not the shape of ``w``.
+    Raises ``ValueError`` where ``y`` has not the shape of ``w``, an entry is not positive, or
+    ``w``, without eight points at either end, does not rise over two decades.
 
     >>> w = torch.logspace(0, 4, 100, dtype=torch.float64)
     >>> round(power(w, w**-1.5 * (1 + 1 / w.sqrt())).exponent, 2)
@@ -217,6 +220,15 @@ def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
     """
     size = validation.shape("w", w, "W")
     validation.shape("y", y, "W", **size)
+    for name, values in (("w", w), ("y", y)):
+        if not bool((validation.finite(name, values) > 0).all()):
+            least = float(values.min())
+            raise ValueError(f"{name} must be positive; its smallest entry is {least:g}")
+    inner = w[EDGE:-EDGE]
+    if len(inner) < 3 or bool((w.diff() <= 0).any()) or float(inner[-1] / inner[0]) < 100:
+        ends = f"{len(w)} points from {float(w[0]):.3g} to {float(w[-1]):.3g}"
+        wanted = f"w must rise over two decades, without {EDGE} points at either end"
+        raise ValueError(f"{wanted}; got {ends}")
     slope = torch.gradient(y.log(), spacing=(w.log(),))[0][EDGE:-EDGE]
     x = w[EDGE:-EDGE].rsqrt()
     last, before, first = ((x - x[-1] * 10 ** (decades / 2)).abs().argmin() for decades in range(3))

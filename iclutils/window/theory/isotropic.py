@@ -87,7 +87,7 @@ class PopulationLoss:
 
         Raises ``ValueError`` for a negative ``sigma``.
         """
-        return validation.nonnegative("sigma", sigma) ** 2 * self.concentration.mean(0)
+        return validation.noise("sigma", sigma) ** 2 * self.concentration.mean(0)
 
     def loss(self, function: Isotropic, sigma: float) -> Float[Tensor, " windows"]:
         """The loss, signal + noise, at each w of the grid.
@@ -169,7 +169,7 @@ class PopulationLoss:
         return self.parts @ c + rest * self.tail
 
     def _batches(self, function: Isotropic, sigma: float) -> Float[Tensor, "batches windows"]:
-        noise = validation.nonnegative("sigma", sigma) ** 2 * self.concentration
+        noise = validation.noise("sigma", sigma) ** 2 * self.concentration
         return self._signal(function) + noise
 
 

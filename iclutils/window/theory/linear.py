@@ -67,9 +67,12 @@ class LinearUnit:
     def loss(self, M: Float[Tensor, "*sets d d"], n: Number, sigma: Number) -> Float[Tensor, "..."]:
         """The population loss of any M, for each of the leading axes.
 
-        Raises ``ValueError`` where M is not a square matrix of the unit's dimension.
+        Raises ``ValueError`` where M is not a square matrix of the unit's dimension or not finite,
+        for an ``n`` below 1 and a ``sigma`` out of range.
         """
         validation.shape("M", M, "... d d", d=self.d)
+        validation.finite("M", M)
+        _check(n, sigma)
         a = self.second_moment(n, sigma)
         trace = M.diagonal(dim1=-2, dim2=-1).sum(-1)
         squares = M.square().sum((-1, -2))
@@ -80,7 +83,7 @@ class LinearUnit:
 
         .. math:: m^* = \frac{c_1d}{d(F+\sigma^2)+(n-1)c_1}
 
-        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
         """
         _check(n, sigma)
         denominator = self.d * (self.power + sigma**2) + (n - 1) * self.linear
@@ -91,7 +94,7 @@ class LinearUnit:
 
         .. math:: \min_M\mathcal L_{LA} = F - \frac{n\,c_1^2}{d(F+\sigma^2)+(n-1)c_1}
 
-        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
         """
         return self.power - n * self.linear / self.d * self.minimiser(n, sigma)
 
@@ -102,7 +105,7 @@ class LinearUnit:
 
         .. math:: m_0^* = \frac{c_0}{F+\sigma^2+(n-1)c_0}
 
-        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
         """
         _check(n, sigma)
         return self.mean / (self.power + sigma**2 + (n - 1) * self.mean)
@@ -115,7 +118,7 @@ class LinearUnit:
            F - \frac{n\,c_0^2}{F+\sigma^2+(n-1)c_0} - \frac{n\,c_1^2}{d(F+\sigma^2)+(n-1)c_1}
 
         The answer's two parts are of degree 0 and 1 in the query, so the loss splits by degree.
-        Raises ``ValueError`` for an ``n`` that is not positive or a negative ``sigma``.
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
 
         >>> from iclutils.window.functions import Affine
         >>> round(LinearUnit.of(Affine(5)).minimum_with_constant(n=2000, sigma=0.1), 4)
@@ -135,7 +138,7 @@ def hills_minimum(nu: float, n: Number, sigma: Number) -> Number:
     The cut leaves a class that is symmetric under reflection only: with
     :math:`p, q=\tfrac12[\operatorname{sinc}(\nu-1)\pm\operatorname{sinc}(\nu+1)]` the unit sees
     :math:`h=(p\cos b, q\sin b)`, and M* is diagonal. ``nu`` is any frequency ≥ 0, whole or not.
-    Raises ``ValueError`` for a negative ``nu`` or ``sigma`` and an ``n`` that is not positive.
+    Raises ``ValueError`` for a negative ``nu``, a ``sigma`` out of range and an ``n`` below 1.
     """
     _check(n, sigma)
     validation.nonnegative("nu", nu)
@@ -190,7 +193,7 @@ def gaussian_label(
 
     Raises ``ValueError`` for a negative ``sigma``.
     """
-    power = (tokens @ tasks).trace() + validation.nonnegative("sigma", sigma) ** 2
+    power = (tokens @ tasks).trace() + validation.noise("sigma", sigma) ** 2
     return power * tokens + 2 * tokens @ tasks @ tokens
 
 
@@ -210,7 +213,7 @@ def sphere_label(
     """
     d = validation.shape("tasks", tasks, "d d")["d"]
     eye = torch.eye(d, dtype=tasks.dtype)
-    variance = validation.nonnegative("sigma", sigma) ** 2
+    variance = validation.noise("sigma", sigma) ** 2
     rest = variance + validation.nonnegative("offset", offset)
     return (tasks.trace() * eye + 2 * tasks) / (d * (d + 2)) + rest / d * eye
 
@@ -220,7 +223,8 @@ def _sinc(x: float) -> float:
 
 
 def _check(n: Number, sigma: Number) -> None:
-    least_n = torch.as_tensor(n, dtype=torch.float64).min()
-    least_sigma = torch.as_tensor(sigma, dtype=torch.float64).min()
-    validation.positive("n", float(least_n))
-    validation.nonnegative("sigma", float(least_sigma))
+    lengths = torch.as_tensor(n, dtype=torch.float64)
+    noise = torch.as_tensor(sigma, dtype=torch.float64)
+    # any number from 1 on, so that a curve can be drawn through the whole ones
+    validation.within("n", lengths, 1.0, math.inf)
+    validation.within("sigma", noise, 0.0, validation.LARGEST_NOISE)

@@ -250,7 +250,7 @@ def linear_mass(n: int, d: int, k: int, sigma: float) -> float:
     validation.whole("d", d, low=2)
     validation.whole("k", k, low=1, high=d)
     validation.whole("n", n)
-    validation.nonnegative("sigma", sigma)
+    validation.noise("sigma", sigma)
     return 1 / ((k + 2) / (d + 2) + (4 + sigma**2) * k + (n - 1) / d)
 
 

@@ -108,7 +108,11 @@ def best_matrix(
     size = validation.shape("x", x, "S C n d")
     validation.shape("query", query, "S C q d", S=size["S"], C=size["C"], d=size["d"])
     validation.shape("start", start, "S d d", S=size["S"], d=size["d"])
-    noise = validation.nonnegative("sigma", sigma) ** 2
+    noise = validation.noise("sigma", sigma) ** 2
+    for name, tensor in (("x", x), ("query", query), ("start", start)):
+        validation.finite(name, tensor)
+        if not tensor.is_floating_point():
+            raise TypeError(f"{name} must hold floating-point numbers; got {tensor.dtype}")
     moments = _moments(covariance, x, query)
     half = (start / 2).clone(memory_format=torch.contiguous_format).requires_grad_()
 

@@ -80,7 +80,7 @@ class Windows:
         >>> free.loss < fixed.loss, 0.5 < free.value_weight < 1
         (True, True)
         """
-        validation.nonnegative("sigma", sigma)
+        validation.noise("sigma", sigma)
         c = self.value_weight(sigma) if free else torch.ones_like(self.w)
         loss = self.loss(sigma, c)
         contexts = len(loss)
@@ -105,9 +105,13 @@ def windows(
     r"""The moments of several task classes of one d on common contexts, at the windows ``w``.
 
     ``degree`` bounds the sum over k. The degrees beyond enter A only through pairs :math:`i\ne j`;
-    their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for classes of
-    different d, n below 1 or fewer than 32 ``contexts``.
+    their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for no classes
+    or classes of different d, n below 1, fewer than 32 ``contexts``, or no windows or one that
+    is negative or not finite.
     """
+    if not functions:
+        raise ValueError("functions must hold at least one class of tasks; got none")
+    _check_windows(w)
     dimensions = sorted({function.d for function in functions})
     if len(dimensions) != 1:
         raise ValueError(f"functions must share one d; got {dimensions}")
@@ -136,11 +140,12 @@ def hills_windows(
     r"""The moments for tasks :math:`\cos(\nu\theta-b)` on the circle cut at ±π, for any ν ≥ 0.
 
     The query is drawn too, because the cut is a place on the circle. Raises ``ValueError`` for a
-    negative ``nu``, n below 1 or fewer than 32 ``contexts``.
+    negative ``nu``, n below 1, fewer than 32 ``contexts`` or no windows.
     """
     validation.nonnegative("nu", nu)
     validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
+    _check_windows(w)
     uniform = torch.rand(contexts, n + 1, generator=generator, dtype=torch.float64)
     theta = math.pi * (2 * uniform - 1)
     products = (theta[:, None, :n] - theta[:, None, n:]).cos()
@@ -195,6 +200,11 @@ def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) 
     slope = (gap(root + 0.1).value - gap(root - 0.1).value) / 0.2
     u = math.exp(root)
     return Estimate(u, u * gap(root).se / abs(slope), dof)
+
+
+def _check_windows(w: Float[Tensor, " windows"]) -> None:
+    validation.whole("the number of windows w", validation.shape("w", w, "W")["W"])
+    validation.within("w", w, 0.0, math.inf)
 
 
 class _Expansion(NamedTuple):

@@ -66,8 +66,23 @@ def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
     sweep = sweeps.Sweep(_square, [{"x": 11, "log": str(tmp_path / "log")}])
     path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
     data = json.loads(path.read_text())
-    path.write_text(json.dumps({**data, "jobs": data["jobs"] * 2}))
+    twice = {**data, "jobs": data["jobs"] * 2}
+    path.write_text(json.dumps(twice | {"seal": sweeps.seal(twice)}))
     with pytest.raises(ValueError, match="two rows for the settings"):
+        sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+
+
+@pytest.mark.parametrize("field", ["y", "x", "cpu_s"])
+def test_a_number_changed_by_hand_breaks_the_seal(tmp_path, field):
+    sweep = sweeps.Sweep(_square, [{"x": 11, "log": str(tmp_path / "log")}])
+    path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
+    assert sweeps.read("squares", tmp_path)["jobs"][0]["y"] == 121
+    data = json.loads(path.read_text())
+    data["jobs"][0][field] += 1
+    path.write_text(json.dumps(data))
+    with pytest.raises(ValueError, match="changed by hand"):
+        sweeps.read("squares", tmp_path)
+    with pytest.raises(ValueError, match="changed by hand"):
         sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
 
 

@@ -1,0 +1,277 @@
+"""Nothing wrong comes back in silence: hostile values of every argument of what chapters call.
+
+Each call below is right as it stands. One argument at a time is made hostile; then the call must
+raise an error that names the argument (or another of the call's, with what it must be), or return
+numbers, none of which is NaN.
+"""
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from iclutils.ground import sphere, statistics
+from iclutils.regression import prompts, solver
+from iclutils.regression.phase import Phase
+from iclutils.regression.theory import asymptotics
+from iclutils.stages import prompts as stage_prompts
+from iclutils.stages import training
+from iclutils.stages.theory import absence, lookup, meanfield
+from iclutils.window import alignment, attention, covariates, functions, links, pretraining
+from iclutils.window.theory import contexts, curves, isotropic, linear, matrix, value
+
+HUGE = 1e200
+NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, 0, -1, HUGE, -HUGE, 2.5]
+OURS = re.compile(r"must .*; |did not converge", re.DOTALL)
+
+
+def draw() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def normal(*size: int) -> Tensor:
+    return torch.randn(*size, dtype=torch.float64, generator=draw())
+
+
+def points(*size: int) -> Tensor:
+    return covariates.normalised(normal(*size))
+
+
+class Call(NamedTuple):
+    """A function and arguments with which it is right."""
+
+    function: Callable[..., Any]
+    arguments: dict[str, Any]
+
+
+EYE = torch.eye(3, dtype=torch.float64)
+GRID = torch.tensor([0.0, 1.0, 2.0, 4.0, 8.0], dtype=torch.float64)
+FRAME = torch.linalg.qr(normal(4, 3)).Q
+PROMPTS = prompts.sample(normal(30, 2), prompts.Context(2, 6, 0.1), draw())
+UNIT = linear.LinearUnit.of(functions.Affine(3))
+LOSS = isotropic.limit(3, 50, w=curves.grid(50, 12))
+BEST = LOSS.best_window(functions.Affine(3), 0.5)
+LOOKUP = lookup.Lookup(5, 8)
+HEAD = attention.Prompt(points(6, 3), normal(6), points(2, 3), normal(2))
+CALLS = {
+    "gegenbauer": Call(
+        sphere.gegenbauer, {"t": GRID / 8, "d": 3, "degrees": torch.tensor([0, 2])}
+    ),
+    "log_partition": Call(sphere.log_partition, {"w": GRID, "d": 3}),
+    "tilted_average": Call(
+        sphere.tilted_average, {"w": GRID, "d": 3, "degrees": torch.tensor([1])}
+    ),
+    "cap_area": Call(sphere.cap_area, {"epsilon": 0.3, "d": 3}),
+    "mean_se": Call(statistics.mean_se, {"samples": normal(4)}),
+    "line": Call(statistics.line, {"x": GRID, "y": normal(5)}),
+    "exponent": Call(statistics.exponent, {"x": GRID + 1, "y": GRID + 2}),
+    "crossing": Call(statistics.crossing, {"x": GRID, "y": GRID - 2, "level": 1.0}),
+    "equal": Call(statistics.equal, {"value": 1.0, "target": 1.0, "tol": 0.1}),
+    "greater": Call(statistics.greater, {"value": 1.0, "bound": 0.0, "se": 0.1, "dof": 9}),
+    "Affine": Call(lambda d, L: functions.Affine(d, L).covariance(GRID / 8), {"d": 3, "L": 1.0}),
+    "Affine.covariance": Call(functions.Affine(3).covariance, {"t": GRID / 8}),
+    "ReLU.covariance": Call(functions.ReLU(3).covariance, {"t": GRID / 8}),
+    "Cosine.covariance": Call(functions.Cosine(3).covariance, {"t": GRID / 8}),
+    "Stretched": Call(
+        lambda root: covariates.Stretched(root).from_gaussian(normal(4, 3)), {"root": EYE}
+    ),
+    "TwoSubspaces": Call(
+        lambda c_u, c_v: covariates.TwoSubspaces(EYE[:, :2], EYE[:, 2:], c_u, c_v).from_gaussian(
+            normal(4, 3)
+        ),
+        {"c_u": 1.0, "c_v": 1.0},
+    ),
+    "LowRankLink": Call(
+        lambda B: links.LowRankLink(B, "cosine").kernel(points(4, 2), points(4, 2)),
+        {"B": EYE[:, :2]},
+    ),
+    "weights": Call(
+        attention.weights, {"M": EYE, "x": points(6, 3), "query": points(2, 3)}
+    ),
+    "predict": Call(lambda M: attention.predict(M, HEAD), {"M": EYE}),
+    "half_mass_cap": Call(
+        attention.half_mass_cap,
+        {"gamma": torch.full((6, 2), 1 / 6).double(), "x": points(6, 3), "query": points(2, 3)},
+    ),
+    "rho": Call(alignment.rho, {"M": EYE, "B": EYE[:, :2]}),
+    "masses": Call(alignment.masses, {"M": EYE, "B": EYE[:, :2]}),
+    "pretrain": Call(
+        lambda n, sigma, trials, steps: pretraining.pretrain(
+            [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), n, sigma)],
+            trials=trials,
+            steps=steps,
+        ).M,
+        {"n": 6, "sigma": 0.1, "trials": 2, "steps": 3},
+    ),
+    "grid": Call(curves.grid, {"largest": 10.0, "points": 9}),
+    "log_grid": Call(curves.log_grid, {"low": 0.1, "high": 10.0, "points": 9}),
+    "power": Call(
+        curves.power,
+        {"w": torch.logspace(0, 5, 60).double(), "y": torch.logspace(0, -5, 60).double()},
+    ),
+    "limit": Call(
+        lambda d, n: isotropic.limit(d, n, w=GRID).loss(functions.Affine(d), 0.1),
+        {"d": 3, "n": 50},
+    ),
+    "best_window": Call(lambda sigma: LOSS.best_window(functions.Affine(3), sigma), {"sigma": 0.5}),
+    "loss at": Call(
+        lambda sigma, w: LOSS.at(functions.Affine(3), sigma, w), {"sigma": 0.5, "w": 3.0}
+    ),
+    "linear loss": Call(UNIT.loss, {"M": EYE, "n": 20, "sigma": 0.1}),
+    "linear minimum": Call(UNIT.minimum, {"n": 20, "sigma": 0.1}),
+    "linear constant": Call(UNIT.minimum_with_constant, {"n": 20, "sigma": 0.1}),
+    "hills_minimum": Call(linear.hills_minimum, {"nu": 1.5, "n": 20, "sigma": 0.1}),
+    "matrix": Call(
+        lambda x, query, sigma, start: matrix.best_matrix(
+            matrix.zonal(functions.Affine(3)), x, query, sigma, start
+        ),
+        {
+            "x": points(1, 20, 6, 3),
+            "query": points(1, 20, 2, 3),
+            "sigma": 0.5,
+            "start": EYE.unsqueeze(0),
+        },
+    ),
+    "windows": Call(
+        lambda n, w, contexts: value.windows(
+            [functions.Affine(3)], n, w, contexts=contexts, generator=draw()
+        )[0],
+        {"n": 5, "w": GRID, "contexts": 40},
+    ),
+    "Case": Call(
+        lambda d, k, n, sigma, c_u, c_v: contexts.Case(
+            "linear", d, k, n, sigma, c_u, c_v
+        ).contexts(50, 0),
+        {"d": 4, "k": 2, "n": 5, "sigma": 0.1, "c_u": 1.0, "c_v": 1.0},
+    ),
+    "errors": Call(
+        lambda alpha, kappa, tau, rho, lam: asymptotics.errors(Phase(alpha, kappa, tau, rho), lam),
+        {"alpha": 10.0, "kappa": 0.5, "tau": 2.0, "rho": 0.01, "lam": 0.1},
+    ),
+    "marchenko_pastur": Call(asymptotics.marchenko_pastur, {"x": 1.0, "kappa": 0.5}),
+    "long_context_limit": Call(
+        asymptotics.long_context_limit, {"kappa": 0.5, "rho": 0.01, "ratio": 1.0}
+    ),
+    "sample": Call(
+        lambda tasks: prompts.sample(tasks, prompts.Context(2, 6, 0.1), draw()),
+        {"tasks": normal(5, 2)},
+    ),
+    "Context": Call(
+        lambda ell, rho: prompts.fresh_moments(prompts.Context(2, ell, rho)),
+        {"ell": 6, "rho": 0.1},
+    ),
+    "moments": Call(
+        lambda tasks, weights: prompts.moments(tasks, prompts.Context(2, 6, 0.1), weights),
+        {"tasks": normal(5, 2), "weights": torch.ones(5).double()},
+    ),
+    "solve": Call(lambda lam: solver.solve(PROMPTS, lam), {"lam": 0.1}),
+    "solve_dense": Call(lambda lam: solver.solve_dense(PROMPTS, lam), {"lam": 0.1}),
+    "flow": Call(
+        lambda K, p1, errors: meanfield.flow("rare", K, p1, errors=errors, points=5).times,
+        {"K": 5, "p1": 0.5, "errors": 0.1},
+    ),
+    "exact_time": Call(
+        lambda K, p1, error: meanfield.exact_time("dominant", K, p1, error),
+        {"K": 5, "p1": 0.5, "error": 0.1},
+    ),
+    "linear_time": Call(meanfield.linear_time, {"p": 0.5, "error": 0.1}),
+    "first_phase_threshold": Call(meanfield.first_phase_threshold, {"K": 9}),
+    "saturated_error": Call(absence.saturated_error, {"K": 5, "p1": 0.5, "N": 9}),
+    "log_floor": Call(absence.log_floor, {"K": 5, "p1": 0.5, "N": 9}),
+    "value_gain": Call(absence.value_gain, {"K": 5, "p1": 0.5, "N": 9, "value": 0.5}),
+    "probabilities": Call(stage_prompts.probabilities, {"K": 5, "p1": 0.5}),
+    "draw_counts": Call(
+        lambda p, N: stage_prompts.draw_counts(p, N, (2,), draw()),
+        {"p": torch.full((4,), 0.25).double(), "N": 9},
+    ),
+    "train_reduced": Call(
+        lambda targets, learning_rate: training.train_reduced(
+            torch.full((4,), 0.25).double(),
+            9,
+            targets,
+            learning_rate=learning_rate,
+            steps=3,
+            prompts=2,
+            generator=draw(),
+        ),
+        {"targets": torch.tensor([0, 1]), "learning_rate": 0.5},
+    ),
+    "Lookup": Call(lambda K, N: lookup.Lookup(K, N).loss(1.0, 0.5), {"K": 5, "N": 8}),
+    "Lookup.loss": Call(LOOKUP.loss, {"w": 1.0, "sigma": 0.5}),
+    "Lookup.best_window": Call(LOOKUP.best_window, {"sigma": 0.5}),
+    "limit_loss": Call(lookup.limit_loss, {"w": 1.0, "K": 5, "Lambda": 10.0}),
+    "closing": Call(
+        lambda K, Lambda: lookup.closing(K, Lambda, points=50), {"K": 5, "Lambda": 10.0}
+    ),
+}
+def hostile(given: Any) -> Iterator[Any]:
+    """What may stand in the place of a right value."""
+    if not isinstance(given, Tensor):
+        yield from (one for one in NUMBERS if one != given)
+        return
+    whole = not given.is_floating_point()
+    if not whole:
+        for bad in (math.nan, math.inf, HUGE):
+            spoilt = given.clone()
+            spoilt.view(-1)[-1] = bad
+            yield spoilt
+    else:
+        yield given - 5
+        yield given + 100
+    yield given[..., :0]
+    yield given.unsqueeze(0).unsqueeze(0).unsqueeze(0)[..., 0]
+    yield given.long()
+
+
+def numbers(found: Any) -> Iterator[float]:
+    """Every number in what came back."""
+    if isinstance(found, Tensor):
+        yield from found.double().flatten().tolist()
+    elif isinstance(found, np.ndarray):
+        yield from found.astype(float).ravel().tolist()
+    elif isinstance(found, dict):
+        yield from (number for one in found.values() for number in numbers(one))
+    elif isinstance(found, tuple | list):
+        yield from (number for one in found for number in numbers(one))
+    elif dataclasses.is_dataclass(found):
+        fields = dataclasses.fields(found)
+        yield from (number for one in fields for number in numbers(getattr(found, one.name)))
+    elif isinstance(found, int | float):
+        yield float(found)
+
+
+CASES = [(name, argument) for name, call in CALLS.items() for argument in call.arguments]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_calls_are_right_as_they_stand(name):
+    function, arguments = CALLS[name]
+    assert all(math.isfinite(number) for number in numbers(function(**arguments)))
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES)
+@pytest.mark.filterwarnings("ignore")
+def test_a_hostile_argument_is_refused_by_name_or_answered(name, argument):
+    function, arguments = CALLS[name]
+    wrong = []
+    for bad in hostile(arguments[argument]):
+        shown = tuple(bad.shape) if isinstance(bad, Tensor) else bad
+        try:
+            found = function(**(arguments | {argument: bad}))
+        except (ValueError, TypeError, KeyError, RuntimeError) as error:
+            said = str(error)
+            if argument.lower() not in said.lower() and not OURS.search(said):
+                wrong.append(f"{shown}: {type(error).__name__}: {said[:90]}")
+        except Exception as error:
+            wrong.append(f"{shown}: {type(error).__name__}: {str(error)[:90]}")
+        else:
+            bad_numbers = [one for one in numbers(found) if math.isnan(one)]
+            if bad_numbers:
+                wrong.append(f"{shown}: came back with NaN")
+    assert not wrong, "\n" + "\n".join(wrong)
