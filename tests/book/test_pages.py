@@ -155,6 +155,13 @@ def test_changes_are_listed_with_date_reason_and_commit(site):
     assert "Changed after" not in card(site, "fair-holds")
 
 
+def test_a_page_describes_itself(site):
+    page = site[1]["book/notes"]
+    assert '<meta name="description" content="rows is' in page
+    assert '<meta property="og:title" content="Notes">' in page
+    assert '<meta property="og:type" content="article">' in page
+
+
 def test_the_two_scorecards_are_counted_apart(site):
     page = site[1]["book/intro"]
     tables = [words(text) for text in re.findall(r"<table.*?</table>", page, re.DOTALL)]

@@ -23,6 +23,7 @@ from iclutils.book.site.build import build_of
 from iclutils.book.site.cite import CiteTheBook
 from iclutils.book.site.code_links import link_code
 from iclutils.book.site.counts import CountRole
+from iclutils.book.site.description import add_description
 from iclutils.book.site.downloads import Downloads
 from iclutils.book.site.figures import write_figures
 from iclutils.book.site.fill import fill_page
@@ -84,6 +85,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
     app.connect("html-page-context", add_stamp)
     app.connect("html-page-context", link_code)
+    app.connect("html-page-context", add_description)
     app.connect("doctree-resolved", fill_page)
     app.connect("build-finished", finish)
     return {
