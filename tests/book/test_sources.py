@@ -4,6 +4,14 @@ import doctest
 import re
 from pathlib import Path
 
+from iclutils.book.ledger import load
+from iclutils.book.runs import cache
+
+PAGE_OF = {
+    row["id"]: chapter
+    for chapter, block in load()["chapters"].items()
+    for row in block["claims"]
+}
 PAGE = Path(__file__).resolve().parents[2] / "book" / "sources.md"
 
 
@@ -26,7 +34,12 @@ def test_every_entry_is_listed_and_says_how_to_check_it():
             continue
         assert "**Printed**" in words, label
         assert "**Check**: " in words, label
-        assert re.search(r"`make chapter NAME=0\w+`", words), label
+        (named,) = re.findall(r"`make chapter NAME='?(0[\w ]+)'?`", words)
+        claims = set(re.findall(r"\{claim-\w+\}`([\w-]+)", words))
+        pages = {PAGE_OF[claim] for claim in claims}
+        chapter = cache.first_page(named.split()[0])
+        own = {page for page in pages if cache.first_page(page) == chapter}
+        assert own <= set(named.split()), label
         assert "**Found" in words, label
         if number[0] in "ABC":  # a fault is found only after the kinder reading was tried
             assert "**Kinder reading" in words, label

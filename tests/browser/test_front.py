@@ -66,7 +66,7 @@ def fitting(rows, **choice):
             "origin": origin,
             "source": row["document"],
             "chapter": cache.first_page(row["chapter"]),
-            "reading": row["reading"] or "clear",
+            "reading": row["reading"] or "",
         }
 
     return {row["id"] for row in rows if choice.items() <= has(row).items()}

@@ -61,7 +61,7 @@ class LedgerDirective(SphinxDirective):
         marks = [place("verdict"), *words.damage(row), tag("code", claim)]
         head = tag("span", *spaced(marks), classes=["claim-head"])
         finding = tag("span", place("finding"), classes=["claim-finding"])
-        statement = tag("p", *self.markdown(row["statement"]), classes=["claim-statement"])
+        statement = tag("span", *self.markdown(row["statement"]), classes=["claim-statement"])
         facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place("value"))]
         if whole:
             facts += [
@@ -71,15 +71,14 @@ class LedgerDirective(SphinxDirective):
             ]
         how = tag("dl", *self.how(entry), classes=["claim-facts"])
         rest = [
-            statement,
             *self.source(build, row, whole),
             tag("dl", *facts, classes=["claim-facts"]),
             tag("details", tag("summary", "How it is judged"), how, classes=["claim-how"]),
         ]
         ids = [row_anchor(claim)]
         if not whole:
-            return tag("div", head, finding, *rest, classes=["claim"], ids=ids)
-        summary = tag("summary", head, finding)
+            return tag("div", head, finding, statement, *rest, classes=["claim"], ids=ids)
+        summary = tag("summary", head, finding, statement)
         data = filtered_by(chapter, row)
         return tag("details", summary, *rest, classes=["claim"], ids=ids, **data)
 
