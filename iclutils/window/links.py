@@ -26,7 +26,7 @@ class LowRankLink:
     r"""Generalised linear models of :math:`B^\top x`, task vector a uniform on :math:`S^{k-1}`.
 
     ========= =============================== ========================
-    link      :math:`f(x)`                    source (Collins et al.)
+    link      function                        source (Collins et al.)
     ========= =============================== ========================
     linear    :math:`a^\top B^\top x`         Definition 4.2
     affine    :math:`a^\top B^\top x + 2`     Appendix J.1
