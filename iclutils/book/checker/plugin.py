@@ -86,10 +86,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the folder through which this session's processes tell how far they are."""
+    """Name the folder through which the processes tell how far they are, and make the cache."""
     own = ROOT / "_build" / "progress" / str(os.getpid())
     given = getattr(config, "workerinput", {}).get(_FOLDER)
     config.stash[PROGRESS] = Progress(Path(given) if given else own)
+    if config.option.fill_cache and not hasattr(config, "workerinput"):
+        from jupyter_cache import get_cache
+
+        # its database, before two processes at once would both try to make it
+        get_cache(cache.cache_path(ROOT)).list_cache_records()
 
 
 @pytest.hookimpl(optionalhook=True)
