@@ -239,8 +239,8 @@ def page_differences(expected: Page, found: Page) -> Iterator[str]:
 def told_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
     """Where a number in the prose is another."""
     if set(expected) != set(found):
-        yield f"told: only expected {sorted(set(expected) - set(found))}, "
-        yield f"told: only found {sorted(set(found) - set(expected))}"
+        missing, added = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
+        yield f"told: only expected {missing}, only found {added}"
         return
     for name, text in expected.items():
         if not alike(text, found[name]):

@@ -21,12 +21,12 @@ def find_root(start: Path | None = None) -> Path:
 ROOT = find_root()
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write ``text`` so that a reader sees the old file or the whole new one, never a part."""
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """Write ``content`` so that a reader sees the old file or the whole new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        part.write_text(text, encoding="utf8")
+        part.write_bytes(content.encode("utf8") if isinstance(content, str) else content)
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

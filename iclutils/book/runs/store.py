@@ -7,7 +7,6 @@ same. ``make check`` begins with an empty store.
 
 import hashlib
 import io
-import os
 import pickle
 from collections.abc import Callable
 from functools import cache as once
@@ -18,7 +17,7 @@ import torch
 from torch import Tensor
 
 from iclutils.book.runs.cache import execution_key
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, write_atomically
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -43,13 +42,7 @@ def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     except (OSError, EOFError, pickle.UnpicklingError):
         pass
     value = function(*args, **kwargs)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_bytes(pickle.dumps(value, protocol=5))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_atomically(path, pickle.dumps(value, protocol=5))
     return value
 
 

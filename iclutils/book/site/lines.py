@@ -9,12 +9,11 @@ from collections.abc import Iterable, Iterator
 from docutils import nodes
 
 from iclutils.book.ledger import Record
-from iclutils.book.ledger.finding import what_came_out
 from iclutils.book.ledger.lines import parse_printed
 from iclutils.book.site.interval import picture
 from iclutils.book.site.nodes import badge, html_tag, slug, tag
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import value_text
+from iclutils.book.site.results import finding_text, value_text
 from iclutils.book.site.rows import OWN_SETTINGS
 from iclutils.book.site.words import damage, is_ours, quoted, short_name
 from iclutils.ground.statistics import Comparison
@@ -51,10 +50,9 @@ def verdict_lines(page: Page, claims: Iterable[str]) -> Iterator[html_tag]:
 def verdict_line(page: Page, record: Record) -> html_tag:
     """One row: badge, finding, number, picture, and the way to the evidence."""
     row = page.build.entries[record.id].row
-    said = what_came_out(record.parts, record.why) if record.parts else record.finding
     own = OWN_SETTINGS if not record.default_settings else ""
     pieces: list[nodes.Node | str] = [badge(record.verdict), " ", *damage(row), " "]
-    pieces += [tag("span", said + own, classes=["line-finding"]), " "]
+    pieces += [tag("span", finding_text(record) + own, classes=["line-finding"]), " "]
     if record.value is not None:
         number = tag("span", value_text(record).replace("-", "−"), classes=["line-number"])
         pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), "). "]

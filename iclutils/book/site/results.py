@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, format_value
+from iclutils.book.ledger.finding import what_came_out
 from iclutils.book.runs import cache, origin
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
@@ -105,6 +106,11 @@ def value_text(record: Record) -> str:
     if record.value is None:
         return "no value"
     return format_value(record.value, record.half_width or 0.0)
+
+
+def finding_text(record: Record) -> str:
+    """What holds, what does not, and where, without the number; or why nothing was tested."""
+    return what_came_out(record.parts, record.why) if record.parts else record.finding
 
 
 def comparison_text(part: Comparison) -> str:

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from docutils.nodes import Element, Node
 
 from iclutils.book.ledger import VERDICTS
-from iclutils.book.ledger.finding import what_came_out
 from iclutils.book.runs.cache import first_page, is_second
 from iclutils.book.site.filters import (
     HALVES,
@@ -24,7 +23,7 @@ from iclutils.book.site.filters import (
 from iclutils.book.site.ledger import LedgerDirective
 from iclutils.book.site.nodes import badge, from_run, html_tag, slug, spaced, tag, unseen
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import Scored, value_text
+from iclutils.book.site.results import Scored, finding_text, value_text
 from iclutils.book.site.words import damage, source_text
 
 
@@ -147,7 +146,7 @@ def score_item(page: Page, scored: Scored, statement: html_tag) -> html_tag:
     chapter, row, record = scored
     where = tag("a", tag("code", row["id"]), href=page.to_chapter(chapter, row["id"]))
     source = f"{statement['attributes']['source']} · chapter {number(chapter)} · "
-    found = what_came_out(record.parts, record.why) if record.parts else record.finding
+    found = finding_text(record)
     facts = tag(
         "span",
         *spaced(damage(row)),

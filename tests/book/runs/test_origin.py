@@ -5,21 +5,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from small_site import ORIGIN
 
 from iclutils.book.runs import origin
 from iclutils.book.runs.origin import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 
-ORIGIN = {
-    "commit": "abc1234567",
-    "clean": True,
-    "environment": "1a2b3c4d",
-    "python": "3.11.7",
-    "date": "2026-11-21",
-    "reference": "r",
-    "outcome": "agrees",
-}
 WHOLE = Run(origin.COMPARED, 45.2, 0, ORIGIN)
 git_here = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
