@@ -3,7 +3,7 @@
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found,
 ``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and
 ``{claim-verdict}`` show one result in a sentence, ``{ledger-count}`` a number of the whole ledger
-and ``{run-figure} NAME`` a chapter's figure.
+and ``{run-figure} NAME`` a chapter's figure; ``{explorer} NAME`` is a result to turn by hand.
 
 A directive writes the words and leaves a place (``from_run``) for what only a run can say; when
 the page is written, the table ``fill.FILLS`` names the function that fills it. All that the
@@ -25,6 +25,7 @@ from iclutils.book.site.code_links import link_code
 from iclutils.book.site.counts import CountRole
 from iclutils.book.site.description import add_description
 from iclutils.book.site.downloads import Downloads
+from iclutils.book.site.explorers import Explorer, add_scripts
 from iclutils.book.site.figures import write_figures
 from iclutils.book.site.fill import fill_page
 from iclutils.book.site.ledger import ChapterCard, FullLedger, Verdicts
@@ -74,6 +75,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Downloads)
     app.add_directive("run-figure", RunFigure)
+    app.add_directive("explorer", Explorer)
     app.add_role("claim-value", ClaimRole("inline_value"))
     app.add_role("claim-verdict", ClaimRole("inline_verdict"))
     app.add_role("ledger-count", CountRole())
@@ -86,6 +88,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", add_stamp)
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", add_description)
+    app.connect("html-page-context", add_scripts)
     app.connect("doctree-resolved", fill_page)
     app.connect("build-finished", finish)
     return {

@@ -1,0 +1,189 @@
+/* An explorer on its page: presets, controls, panels, one sentence, numbers, and its link. */
+((X) => {
+"use strict";
+const {draw, field, make, parsed, rich, show, within} = X;
+const REST = 600;                                   // ms without a move: the settings are at rest
+
+function legendOf(entries) {
+  const key = {width: 28, height: 10, "aria-hidden": "true"};
+  return make("ul", {class: "x-legend"}, ...entries.map(([text, kind, dot]) => {
+    const sign = dot ? draw("circle", {cx: 14, cy: 5, r: 4.5, class: `x-dot x-${kind}`})
+      : draw("path", {d: "M1 5H27", class: `x-line x-${kind}`});
+    return make("li", {"data-kind": kind}, draw("svg", key, sign), make("span", {}, ...rich(text)));
+  }));
+}
+
+function panelOf(panel, name) {
+  const text = X.words(panel.name);
+  const frame = make("div", {class: "x-plot", "data-height": panel.height || 260,
+    "data-name": text, "data-panel": name});
+  const caption = make("figcaption", {}, ...rich(panel.name));
+  const node = make("figure", {class: "x-panel"}, caption, frame, legendOf(panel.legend));
+  return {frame, node};
+}
+
+/** The settings that the page itself asks for, and the explorer's for the others. */
+function startOf(spec, root) {
+  const asked = new URLSearchParams(root.dataset.settings || "");
+  return Object.fromEntries(spec.controls.map(control =>
+    [control.key, parsed(control, asked.get(control.key)) ?? control.start]));
+}
+
+/**
+ * Build the explorer that `root` names; returns [name, restore(query)].
+ *
+ * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, …},
+ * draw(frames, state, result, before)}, where `before` is {state, result} at the last rest or null,
+ * and `begin(handle)` where something runs by itself: handle is {root, state, set(settings),
+ * refresh(), result()}.
+ */
+function build(root) {
+  const name = root.dataset.explorer;
+  const spec = X.explorers[name];
+  const start = startOf(spec, root);
+  const recorded = root.querySelector("script.explorer-recorded");
+  if (recorded) X.recorded = JSON.parse(recorded.textContent);
+  const state = {...start};
+  const shown = {};
+  let before = null;                                // what was drawn when the settings last rested
+  let moving = false;
+  let queued = 0;
+  let speaking = 0;
+  let writing = 0;
+  let resting = 0;
+  let result;
+
+  const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
+  const fields = spec.controls.map(control => field(control, `explorer-${name}-${control.key}`));
+  const byKey = Object.fromEntries(fields.map(f => [f.control.key, f]));
+  const presets = (spec.presets || []).map(preset => ({preset, button: make("button",
+    {type: "button", class: "x-preset", "aria-pressed": "false"}, ...rich(preset.name))}));
+  const copy = make("button", {type: "button", class: "x-reset x-copy"}, "Copy a link to these settings");
+  const copied = make("span", {class: "x-copied", role: "status"});
+  const reset = make("button", {type: "reset", class: "x-reset"}, "Reset");
+  const panels = spec.panels.map((panel, i) => panelOf(panel, String(i)));
+  const list = make("dl", {class: "x-numbers"});
+  const said = make("output", {class: "x-summary"});
+  if (presets.length) {
+    const group = {class: "x-presets", role: "group", "aria-label": "Settings to start from"};
+    form.append(make("div", group, ...presets.map(p => p.button)));
+  }
+  form.append(...fields.map(f => f.node));
+  form.append(make("div", {class: "x-buttons"}, reset, copy, copied));
+  root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said, list);
+
+  const same = settings => Object.entries({...start, ...settings})
+    .every(([key, value]) => !(key in state) || state[key] === value);
+  const link = () => `#explorer-${name}?${new URLSearchParams(
+    fields.map(f => [f.control.key, String(state[f.control.key])]))}`;
+  const redraw = () => spec.draw(panels.map(p => p.frame), state, result, before);
+
+  function refresh() {
+    queued = 0;
+    result = spec.compute(state);
+    for (const [key, label, value] of result.rows) {
+      if (!shown[key]) {
+        shown[key] = make("data", {"data-key": key});
+        const title = make("dt", {}, ...rich(label));
+        list.append(make("div", {}, title, make("dd", {}, shown[key])));
+      }
+      shown[key].value = String(value);
+      shown[key].textContent = show(value);
+    }
+    for (const {preset, button} of presets) {
+      button.setAttribute("aria-pressed", String(same(preset.settings)));
+    }
+    root.toggleAttribute("data-moved", before !== null);
+    redraw();
+    clearTimeout(speaking);                         // one sentence, when the slider rests
+    const speak = () => said.replaceChildren(...rich(result.summary));
+    speaking = setTimeout(speak, said.childNodes.length ? 300 : 0);
+    root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1);
+  }
+  function later() {
+    if (!queued) queued = requestAnimationFrame(refresh);
+  }
+  /** The first move after a rest: what stands now becomes the shadow behind what comes. */
+  function grasp() {
+    if (!moving && result) before = {state: {...state}, result};
+    moving = true;
+    clearTimeout(resting);
+    resting = setTimeout(() => { moving = false; }, REST);
+  }
+  function write() {
+    copied.replaceChildren();
+    clearTimeout(writing);                          // a browser allows only so many changes a second
+    writing = setTimeout(() => history.replaceState(null, "", link()), 250);
+  }
+  /** Change settings, as a control, a preset or a pull does. */
+  function set(settings) {
+    grasp();
+    for (const [key, value] of Object.entries(settings)) {
+      state[key] = value;
+      byKey[key].put(value);
+    }
+    write();
+    later();
+  }
+  /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
+  function restore(query) {
+    const unknown = [];
+    for (const {control, put} of fields) {
+      const text = query.get(control.key);
+      const value = parsed(control, text);
+      if (text && value === null) unknown.push(`${control.key} = ${text}`);
+      state[control.key] = value ?? start[control.key];
+      put(state[control.key]);
+    }
+    before = null;
+    const lost = `The link's ${unknown.join(", ")} cannot be shown here; this is the usual value.`;
+    copied.textContent = unknown.length ? lost : "";
+    later();
+  }
+
+  for (const f of fields) {
+    f.input.addEventListener("input", () => set({[f.control.key]: f.read()}));
+  }
+  for (const {preset, button} of presets) {
+    button.addEventListener("click", () => set({...start, ...preset.settings}));
+  }
+  for (const {frame} of panels) {
+    frame.addEventListener("grasped", grasp);
+    frame.addEventListener("pulled", event => set(Object.fromEntries(Object.entries(event.detail)
+      .map(([key, value]) => [key, within(byKey[key].control, value)]))));
+  }
+  form.addEventListener("submit", event => event.preventDefault());
+  form.addEventListener("reset", event => {
+    event.preventDefault();
+    restore(new URLSearchParams());
+    clearTimeout(writing);
+    history.replaceState(null, "", location.pathname + location.search);
+  });
+  copy.addEventListener("click", async () => {
+    clearTimeout(writing);
+    history.replaceState(null, "", link());
+    try {
+      await navigator.clipboard.writeText(location.href);
+      copied.textContent = "Copied.";
+    } catch {                                       // no clipboard: the link, marked, to copy by hand
+      const text = {type: "text", readonly: "", value: location.href};
+      const input = make("input", {...text, "aria-label": "link to these settings"});
+      copied.replaceChildren(input);
+      input.select();
+      input.focus();
+    }
+  });
+  fields.forEach(f => f.put(state[f.control.key]));
+  refresh();
+  let width = root.clientWidth;
+  new ResizeObserver(() => {
+    if (root.clientWidth === width) return;
+    width = root.clientWidth;
+    redraw();
+  }).observe(root);
+  spec.begin?.({root, state, set, refresh: later, result: () => result});
+  return [name, restore];
+}
+
+Object.assign(X, {build});
+})(globalThis.iclExplorers ??= {explorers: {}});

@@ -1,0 +1,36 @@
+/* Start-up: builds each explorer of the page and opens the one that the address names.
+
+   The explorers are classic scripts on one namespace, iclExplorers: no modules and no requests, so
+   that they work from file:// too. iclutils/book/site/explorers.py lists them in their order and
+   gives each page those that it needs:
+
+     numbers      grids, a minimum, log Gamma, uniform and normal numbers
+     text         numbers as words; nodes of the page and of a drawing
+     plot, probe  axes and curves in a panel; reading values from them, pulling their marks
+     controls     sliders and choices, the grids of their values, those that several explorers share
+     fields       the controls as they stand on the page
+     frame        one explorer: presets, controls, panels, sentence, numbers, link
+     *_theory     a tower's formulas: window, regression, stages
+     one file for each explorer: iclExplorers.explorers[name] = its spec (frame.js says of what)
+     start        this file, last
+
+   tests/browser/test_explorers.py holds them against the package. */
+((X) => {
+"use strict";
+
+function begin() {
+  const places = [...document.querySelectorAll(".explorer[data-explorer]")];
+  const built = new Map(places.map(X.build));
+  const arrive = () => {                            // at a link, #explorer-window?n=1000&…
+    const [, name, query] = location.hash.match(/^#explorer-(\w+)\?(.*)$/) || [];
+    if (!built.has(name)) return;
+    built.get(name)(new URLSearchParams(query));
+    document.querySelector(`.explorer[data-explorer=${name}]`).scrollIntoView();
+  };
+  arrive();
+  window.addEventListener("hashchange", arrive);
+}
+
+if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", begin);
+else begin();
+})(globalThis.iclExplorers);

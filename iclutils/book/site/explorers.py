@@ -1,0 +1,125 @@
+"""Explorers on the pages: ``{explorer} NAME`` leaves a place, and a page loads what it needs.
+
+The scripts are classic ones on one namespace, ``iclExplorers``, loaded in a fixed order: from
+``file://`` a browser refuses modules and workers of their own files. ``_static/explorers/start.js``
+tells the layout.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from iclutils.book.runs import sweeps
+from iclutils.book.site.nodes import tag
+
+FOLDER = "explorers"
+SHEET = "explorers.css"
+SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "frame")  # before the rest
+LAST = "start"
+SCRIPTS = {  # each explorer's own scripts, in their order
+    "window": ("window_theory", "window"),
+    "mismatch": ("window_theory", "mismatch"),
+    "descent": ("regression_theory", "descent"),
+    "phases": ("stages_theory", "phases"),
+}
+RECORDS = {"descent": ("05_double_descent", "05_task_diversity", "05_context_length")}
+DIMENSION = 100
+SETTINGS = ("alpha", "kappa", "rho", "ridge")  # of a curve of recorded points
+PLACE = re.compile(r'data-explorer="([\w-]+)"')
+
+
+class Explorer(SphinxDirective):
+    """``{explorer} NAME``: an explorer with its caption, the words inside.
+
+    ``:alt:`` says what it shows to those whose browser runs no scripts; ``:settings:`` are those
+    that it starts with here, as in its link: ``kappa=0.5&tau=1``.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[Mapping[str, Any]] = {
+        "alt": directives.unchanged_required,
+        "settings": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        """The place; raises an error of the directive where there is no such explorer."""
+        name = self.arguments[0]
+        if name not in SCRIPTS:
+            raise self.error(f"explorer must be one of {sorted(SCRIPTS)}; got '{name}'")
+        if "alt" not in self.options:
+            raise self.error(f"explorer {name} must have an :alt: for those without JavaScript")
+        words = " ".join(self.options["alt"].split())
+        within: list[nodes.Node] = [tag("noscript", f"This explorer needs JavaScript. {words}")]
+        if name in RECORDS:
+            for record in RECORDS[name]:
+                self.env.note_dependency(str(sweeps.RECORDED / f"{record}.json"))
+            within.append(recorded_script(RECORDS[name]))
+        attributes = {"data_explorer": name}
+        if "settings" in self.options:
+            attributes["data_settings"] = self.options["settings"]
+        caption = self.parse_content_to_nodes()
+        place = tag("div", *within, classes=["explorer"], **attributes)
+        if not caption:
+            return [place]
+        return [tag("div", *caption, place, classes=["explorer-figure"])]
+
+
+def recorded_points(records: Sequence[str]) -> list[dict[str, Any]]:
+    """The recorded errors at d = 100 as curves: their settings, and points (τ, ICL, IDG).
+
+    A point is the mean over the pretraining sets. ``kappa`` may be the text "Infinity", which JSON
+    has no number for.
+    """
+    found: dict[tuple[Any, ...], dict[float, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for record in records:
+        for job in sweeps.read(record)["jobs"]:
+            if job["d"] == DIMENSION:
+                curve = found[tuple(job[name] for name in SETTINGS)]
+                curve[job["tau"]].append((job["icl"], job["idg"]))
+    curves = []
+    for settings, points in sorted(found.items(), key=str):
+        curve = dict(zip(SETTINGS, settings, strict=True))
+        if curve["kappa"] == "inf":
+            curve["kappa"] = "Infinity"
+        means = [
+            [tau, *(float(f"{sum(each) / len(sets):.5g}") for each in zip(*sets, strict=True))]
+            for tau, sets in sorted(points.items())
+        ]
+        curves.append({**curve, "points": means})
+    return curves
+
+
+def recorded_script(records: Sequence[str]) -> nodes.raw:
+    """The recorded points as data in the page, so that nothing is asked for at run time."""
+    data = json.dumps(recorded_points(records), separators=(",", ":"))
+    text = f'<script type="application/json" class="explorer-recorded">{data}</script>'
+    return nodes.raw("", text, format="html")
+
+
+def needed(body: str) -> list[str]:
+    """The scripts of a page, in the order in which they are loaded; none without an explorer.
+
+    Raises ``KeyError`` where the page names an explorer that there is not.
+    """
+    found = PLACE.findall(body)
+    own = [script for name in found for script in SCRIPTS[name]]
+    return list(dict.fromkeys([*SHARED, *own, LAST])) if own else []
+
+
+def add_scripts(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Have the page load its explorers' scripts and their looks (Sphinx: for this page only)."""
+    scripts = needed(context.get("body", ""))
+    for script in scripts:
+        app.add_js_file(f"{FOLDER}/{script}.js", defer="defer")
+    if scripts:
+        app.add_css_file(SHEET)

@@ -1,0 +1,108 @@
+"""The explorers' numbers against the package's, at every preset and at drawn settings."""
+
+import math
+import random
+
+import pytest
+
+from tests.browser import explorer_numbers
+
+COUNT = {"window": 24, "mismatch": 12, "descent": 60, "phases": 24}
+# relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
+# at its lowest place, that place is known to the root of what its values are known to.
+RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
+PLACE = {"w": 0.03, "pretrained": 0.03, "matched": 0.03}
+FLAT = 1e-5  # windows below 0.1, absolute: there the package's grid is linear in w
+SHOWN = 5e-4 + 1e-12  # half a unit in the fourth digit
+SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
+  controls: spec.controls.map(c => [c.key, c.options ? c.options.map(o => o[0])
+    : c.values.map(String)]),
+  start: Object.fromEntries(spec.controls.map(c => [c.key, String(c.start)])),
+  presets: (spec.presets || []).map(p => Object.fromEntries(
+    Object.entries(p.settings).map(([k, v]) => [k, String(v)])))}; }"""
+READ = """name => { const root = document.querySelector(`[data-explorer=${name}]`); return {
+  settings: Object.fromEntries([...root.querySelectorAll('input[type=range], select')].map(e => [
+    e.id.split('-').pop(), e.tagName === 'SELECT' ? e.value
+      : e.closest('.x-field').querySelector('output').dataset.value])),
+  values: Object.fromEntries([...root.querySelectorAll('data')]
+    .map(e => [e.dataset.key, [e.value, e.textContent]])),
+  broken: [...root.querySelectorAll('svg *')].filter(
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length}; }"""
+METHOD = """([family, d, n, L, sigma]) => {
+  const method = iclExplorers.population(family, d, n, L, sigma).method;
+  return method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []; }"""
+OPEN = """([name, query]) => new Promise(done => {
+  const root = document.querySelector(`[data-explorer=${name}]`);
+  const before = root.dataset.drawn;
+  history.replaceState(null, '', location.pathname);
+  location.hash = `explorer-${name}?${query}`;
+  const look = () => root.dataset.drawn !== before ? done() : requestAnimationFrame(look);
+  look(); })"""
+
+
+@pytest.fixture(scope="module")
+def page(browser, address):
+    opened = browser.new_page(viewport={"width": 1280, "height": 900})
+    opened.goto(address + "book/explorers.html")
+    opened.wait_for_selector(".explorer[data-drawn]")
+    yield opened
+    opened.close()
+
+
+def settings_of(page, name):
+    """Every preset, and settings drawn from the sliders' values."""
+    spec = page.evaluate(SPEC, name)
+    draws = random.Random(name)
+    found = [spec["start"] | preset for preset in spec["presets"]]
+    for _ in range(COUNT[name]):
+        found.append({key: draws.choice(values) for key, values in spec["controls"]})
+    return found
+
+
+def as_number(text):
+    """What a person reads off the page."""
+    table = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−\u00a0", "0123456789-- ")
+    if text in ("none", "∞"):
+        return {"none": math.nan, "∞": math.inf}[text]
+    mantissa, times, exponent = text.partition("×")
+    power = 10 ** int(exponent.strip()[2:].translate(table)) if times else 1
+    return float(mantissa.translate(table)) * power
+
+
+def contexts(page, name, at):
+    """The page's drawn contexts where it uses them, and the name of its method."""
+    if name not in ("window", "mismatch"):
+        return (), ""
+    steepness = at.get("L", 1)
+    t = page.evaluate(METHOD, [at["family"], at["d"], at["n"], steepness, at["sigma"]])
+    return tuple(t), "drawn" if t else "closed"
+
+
+@pytest.mark.parametrize("name", explorer_numbers.EXPLORERS)
+def test_the_numbers_are_the_package_s(page, name):
+    worst = 0.0
+    for settings in settings_of(page, name):
+        page.evaluate(OPEN, [name, "&".join(f"{key}={value}" for key, value in settings.items())])
+        seen = page.evaluate(READ, name)
+        assert seen["settings"] == settings
+        assert seen["broken"] == 0, settings
+        whole = ("n", "d", "K")
+        at = {
+            key: value if key == "family" else int(value) if key in whole else float(value)
+            for key, value in settings.items()
+        }
+        t, method = contexts(page, name, at)
+        expected = explorer_numbers.EXPLORERS[name](t, **at)
+        assert expected.keys() <= seen["values"].keys()
+        for key, (value, text) in seen["values"].items():
+            assert float(value) == pytest.approx(as_number(text), rel=SHOWN, nan_ok=True), key
+        for key, value in expected.items():
+            found = float(seen["values"][key][0])
+            relative = PLACE.get(key, RELATIVE[method])
+            close = pytest.approx(
+                value, rel=relative, abs=FLAT if key in PLACE else 1e-9, nan_ok=True
+            )
+            assert found == close, (key, settings, method)
+            if math.isfinite(value) and abs(value) > 1e-6:
+                worst = max(worst, abs(found / value - 1)) if key not in PLACE else worst
+    print(f"{name}: {COUNT[name]} drawn settings and the presets, largest difference {worst:.1e}")
