@@ -9,8 +9,8 @@ X.explorers.mismatch = {
   title: "the mismatch",
   presets: [
     {name: "noise sets the window", settings: {}},
-    {name: "as in Figure 5 (~n~ = 20, ~σ~ = 0.01)",
-      settings: {n: 20, sigma: 0.01, d: 5, family: "affine"}},
+    {name: "as in Figure 5 (~n~ = 200, ~σ~ = 0.01)",
+      settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
     {name: "where it breaks: spacing sets it", settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
   ],
   controls: [slider("ratio", "test over pretraining, ~L~′/~L~", round(0.1, 10), 3.2),

@@ -142,7 +142,7 @@ function tokens(n, d) {
 }
 
 /** The drawn contexts for (d, n), one after the other: their tokens' t. */
-const drawn = kept(6, (d, n) => {
+const drawn = kept(16, (d, n) => {
   const contexts = Math.max(4, Math.round(TOKENS / n));
   return {contexts, t: Float64Array.from(tokens(contexts * n, d))};
 });
@@ -167,7 +167,7 @@ function polynomials({t}, d, degrees) {
   return out;
 }
 
-const rowsOf = kept(6, (d, n, ...degrees) => polynomials(drawn(d, n), d, degrees));
+const rowsOf = kept(16, (d, n, ...degrees) => polynomials(drawn(d, n), d, degrees));
 
 /** Averages over the drawn contexts at the window w: what multiplies each c_k, and E Σγ². */
 function drawnMoments(w, d, n, degrees) {
@@ -207,7 +207,7 @@ function drawnMoments(w, d, n, degrees) {
 
 const degreesOf = name => name === "affine" ? [1] : [...(name === "relu" ? [1] : []),
   ...Array.from({length: (name === "relu" ? LAST_DRAWN : 40) / 2}, (_, i) => 2 * i + 2)];
-const momentsOnGrid = kept(12, (name, d, n) =>
+const momentsOnGrid = kept(32, (name, d, n) =>
   GRID_DRAWN.map(w => drawnMoments(w, d, n, degreesOf(name))));
 
 /** The parts of the loss from the moments; the closed form's bias² is split off the signal. */
@@ -305,5 +305,5 @@ function attention(t, w) {
   return {weights, effective: 1 / sum(weights.map(g => g * g)), half};
 }
 
-Object.assign(X, {GRID_DRAWN, W_MAX, attention, drawn, kept, population, taskClass, tokens});
+Object.assign(X, {W_MAX, attention, drawn, kept, population, taskClass, tokens});
 })(globalThis.iclExplorers ??= {explorers: {}});

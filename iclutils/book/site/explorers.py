@@ -82,18 +82,18 @@ def recorded_points(records: Sequence[str]) -> list[dict[str, Any]]:
     for record in records:
         for job in sweeps.read(record)["jobs"]:
             if job["d"] == DIMENSION:
-                curve = found[tuple(job[name] for name in SETTINGS)]
-                curve[job["tau"]].append((job["icl"], job["idg"]))
+                pairs = found[tuple(job[name] for name in SETTINGS)][job["tau"]]
+                pairs.append((job["icl"], job["idg"]))
     curves = []
     for settings, points in sorted(found.items(), key=str):
-        curve = dict(zip(SETTINGS, settings, strict=True))
+        curve: dict[str, Any] = dict(zip(SETTINGS, settings, strict=True))
         if curve["kappa"] == "inf":
             curve["kappa"] = "Infinity"
-        means = [
+        curve["points"] = [
             [tau, *(float(f"{sum(each) / len(sets):.5g}") for each in zip(*sets, strict=True))]
             for tau, sets in sorted(points.items())
         ]
-        curves.append({**curve, "points": means})
+        curves.append(curve)
     return curves
 
 
