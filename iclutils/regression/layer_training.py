@@ -54,6 +54,11 @@ class _LeastSquares:
     fleet: Fleet
     softmax: bool
 
+    def of(self, chosen: Bool[Tensor, " models"]) -> "_LeastSquares":
+        """The problem of the ``chosen`` layers alone."""
+        fleet = Fleet(self.fleet.z[chosen], self.fleet.y[chosen], self.fleet.mask[chosen])
+        return _LeastSquares(fleet, self.softmax)
+
     def split(
         self, theta: Float[Tensor, "models parameters"]
     ) -> tuple[Float[Tensor, "models e"], Float[Tensor, "models e e-1"]]:
@@ -100,6 +105,7 @@ def fit(
     seed: int,
     *,
     iterations: int = 200,
+    rounds: int = 1,
     softmax: bool = False,
     tolerance: float = 0.01,
     unconverged: float = 0.0,
@@ -120,8 +126,11 @@ def fit(
     criterion, so it does not tell a minimum from a saddle, and where a softmax saturates the loss
     may still fall slowly as the weights grow without bound.
 
-    ``seed`` chooses the initial weights. ``unconverged`` is the share of the layers that may
-    fail the criterion, from 0 to 1; ``converged`` of the result says which layers meet it.
+    ``seed`` chooses the initial weights. Every layer takes ``iterations`` steps. The step leaves
+    out the second derivatives of the residuals, so where these stay large it converges only
+    linearly; layers that have not converged take as many steps again, until they have or
+    ``rounds`` are over. ``unconverged`` is the share of the layers that may fail the criterion,
+    from 0 to 1; ``converged`` of the result says which layers meet it.
 
     >>> from iclutils.regression.fleet import draw_fleet
     >>> fleet = draw_fleet([10, 60], d=3, ell=3, rho=0.01, seed=0)
@@ -134,34 +143,39 @@ def fit(
     >>> bool((layers.loss(test) > layers.loss(fleet)).all())
     True
 
-    Raises ``ValueError`` where ``iterations`` is below 1, ``tolerance`` or ``unconverged`` outside
-    [0, 1], and ``RuntimeError`` where more than the share ``unconverged`` has not converged.
+    Raises ``ValueError`` where ``iterations`` or ``rounds`` is below 1, ``tolerance`` or
+    ``unconverged`` outside [0, 1], and ``RuntimeError`` where more than the share ``unconverged``
+    has not converged.
     """
     validation.whole("iterations", iterations)
+    validation.whole("rounds", rounds)
     validation.in_range("tolerance", tolerance, 0, 1)
     validation.in_range("unconverged", unconverged, 0, 1)
     count, e = fleet.z.shape[0], fleet.z.shape[2]
     generator = stream(seed, "start", count, e - 1)
-    start = torch.randn(count, e**2, dtype=torch.float64, generator=generator) / math.sqrt(e - 1)
+    theta = torch.randn(count, e**2, dtype=torch.float64, generator=generator) / math.sqrt(e - 1)
     problem = _LeastSquares(fleet, softmax)
-    state = _minimise(problem, start, iterations)
-    cosine = problem.cosine(state)
-    fitted = FittedLayers(
-        *problem.split(state.theta), softmax, cosine=cosine, tolerance=tolerance
-    )
+    slow = torch.ones(count, dtype=torch.bool)
+    for _ in range(rounds):
+        theta[slow] = _minimise(problem.of(slow), theta[slow], iterations)
+        cosine = problem.cosine(problem.at(theta))
+        slow = cosine > tolerance
+        if not slow.any():
+            break
+    fitted = FittedLayers(*problem.split(theta), softmax, cosine=cosine, tolerance=tolerance)
     failed = int((~fitted.converged).sum())
     if failed > unconverged * count:
         raise RuntimeError(
-            f"fit: {failed} of {count} layers have not converged after {iterations} iterations: "
-            f"cosine of residuals and derivatives up to {float(cosine.max()):.2g}, wanted at most "
-            f"{tolerance:g}; raise iterations, or unconverged, the share that may fail"
+            f"fit: {failed} of {count} layers have not converged after {rounds * iterations} "
+            f"iterations: cosine of residuals and derivatives up to {float(cosine.max()):.2g}, "
+            f"wanted at most {tolerance:g}; raise rounds, or unconverged, the share that may fail"
         )
     return fitted
 
 
 def _minimise(
     problem: _LeastSquares, start: Float[Tensor, "models parameters"], iterations: int
-) -> _State:
+) -> Float[Tensor, "models parameters"]:
     """Levenberg–Marquardt from ``start``; only steps that lower a layer's loss are taken."""
     state = problem.at(start)
     damping = torch.ones(len(start), 1, dtype=torch.float64)
@@ -174,7 +188,7 @@ def _minimise(
             torch.where(better, tried.loss, state.loss),
         )
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e8)
-    return state
+    return state.theta
 
 
 def train(

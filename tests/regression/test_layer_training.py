@@ -49,6 +49,18 @@ def test_a_share_of_unconverged_layers_can_be_allowed():
         layer_training.fit(fleet, 0, unconverged=0.4, **options)
 
 
+def test_layers_that_converge_slowly_take_further_rounds_and_the_others_stay():
+    # one task and noisy labels: the residuals stay large, so the steps converge only linearly
+    fleet = draw_fleet([60] * 8, 3, 3, 0.1, 0, tasks=1)
+    once = layer_training.fit(fleet, 0, iterations=25, unconverged=1.0)
+    assert 0 < int(once.converged.sum()) < 8
+    more = layer_training.fit(fleet, 0, iterations=25, rounds=20)
+    assert bool(more.converged.all())
+    assert torch.equal(more.m[once.converged], once.m[once.converged])
+    slow = ~once.converged
+    assert bool((more.loss(fleet)[slow] < once.loss(fleet)[slow]).all())
+
+
 def test_standing_still_is_not_converging():
     # a first step that is refused leaves the loss as it was; the criterion looks at the gradient
     fleet = draw_fleet([40] * 20, 3, 3, 0.1, 0)
@@ -102,6 +114,8 @@ def test_bad_input_is_refused():
     fleet = draw_fleet([3], 2, 2, 0.1, 0)
     with pytest.raises(ValueError, match="iterations must be at least 1"):
         layer_training.fit(fleet, 0, iterations=0)
+    with pytest.raises(ValueError, match="rounds must be at least 1"):
+        layer_training.fit(fleet, 0, rounds=0)
     with pytest.raises(ValueError, match="tolerance must be finite"):
         layer_training.fit(fleet, 0, tolerance=-1)
     with pytest.raises(ValueError, match="unconverged must be finite"):
