@@ -5,6 +5,8 @@ import math
 import pytest
 import torch
 
+from iclutils.book.checker import reference
+from iclutils.book.checker.comparison import read_expected
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import mean_se
 from iclutils.window import covariates
@@ -58,6 +60,16 @@ def test_judgement_bites() -> None:
     assert not by_lemma["G.4, G.5 upper (p = 0)"]
     # classical: the noise grows as w^((d−1)/2)/n; the extrapolation is good to 1e-3
     assert by_lemma["D.1 lower"].value == pytest.approx(-0.5, abs=2e-3)
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_every_bound_is_missed_or_met_by_as_much_as_the_reference_says(d: int) -> None:
+    """The numbers that chapter 1 shows of each lemma: they are exact."""
+    held = read_expected("01_attention_window_specialist").claims["ch1-lemmas"].parts
+    for bound in bounds.explicit(d) + bounds.free_constants(d):
+        said = reference.comparison_text(bound.found)
+        expected = held[f"{bound.lemma}, d = {d}"]
+        assert not reference.comparison_difference(expected, said), f"{bound.lemma}: {said}"
 
 
 @pytest.mark.parametrize(("call", "error", "words"), [

@@ -156,3 +156,28 @@ def test_bad_input_is_refused(call, words) -> None:  # type: ignore[no-untyped-d
     with pytest.raises(ValueError, match=words[0]) as caught:
         call()
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_the_term_of_drawn_tokens_is_that_of_sampled_contexts() -> None:
+    """The correction of order 1/n, which the limit has for its tokens being drawn."""
+    n = 300
+    w = torch.tensor([1.0, 3.0, 6.0, 10.0], dtype=torch.float64)
+    one = torch.tensor([1])
+    drawn = isotropic.sampled(3, n, stream(0, "order"), contexts=20_000, w=w, degrees=one)
+    found = isotropic.limit(3, n, w=w, degrees=one, sampling=True)
+    gap = (drawn.parts.mean(0) - found.parts[0])[:, 0].abs()
+    se = (drawn.parts.std(0) / isotropic.BATCHES**0.5)[:, 0]
+    # five standard errors, and the next order of the delta method
+    assert bool((gap < 5 * se + 3 * found.concentration[0] ** 2).all())
+    assert bool((5 * se < 0.2 * found.concentration[0]).all()), "too wide to tell"
+
+
+@pytest.mark.parametrize("sampling", [False, True])
+def test_power_beyond_the_last_degree_counts(sampling: bool) -> None:
+    """A narrow head sees nothing of high degrees, so that cutting them off changes nothing."""
+    w = torch.tensor([0.0, 0.2, 0.5, 1.0], dtype=torch.float64)
+    few = isotropic.limit(5, 100, w=w, degrees=isotropic.even_degrees(8), sampling=sampling)
+    many = isotropic.limit(5, 100, w=w, degrees=isotropic.even_degrees(64), sampling=sampling)
+    relu = functions.ReLU(5)
+    # of degree 10 a window of 1 sees 1e-10
+    torch.testing.assert_close(few.signal(relu), many.signal(relu), rtol=1e-6, atol=0)
