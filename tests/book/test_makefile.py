@@ -80,6 +80,15 @@ def test_no_python_to_be_had_is_one_line_and_nothing_is_left(checkout, tmp_path)
     assert not (checkout / ".venv" / ".installed").exists()
 
 
+def test_a_python_whose_path_has_a_space_is_asked_for_as_it_is(checkout, tmp_path):
+    path = uv_on_the_path(tmp_path / "bin")
+    (tmp_path / "bin" / "uv").write_text('#!/bin/sh\nprintf "[%s]" "$@"\nexit 2\n')
+    python = str(tmp_path / "a place" / "python3.11")
+    code, lines = make(checkout, "book", f"PY={python}", PATH=path)
+    assert code != 0
+    assert f"[{python}]" in "\n".join(lines)
+
+
 def test_neither_python_nor_uv_is_one_line(checkout, tmp_path):
     path = tools(tmp_path / "bin", "bash", "sh", "make")
     code, lines = make(checkout, "book", PATH=path)

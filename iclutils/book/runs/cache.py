@@ -31,6 +31,7 @@ READ = ("figures", "ledger", "runs")  # of iclutils.book: what chapters import
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 UNKNOWN_SECONDS = 1e6
+BACKUPS = ("~", ".swp", ".swo", ".bak", ".orig")
 
 
 def prepare_environment(root: Path = ROOT) -> None:
@@ -58,9 +59,19 @@ def key_files(root: Path = ROOT) -> list[Path]:
 
 
 def files_under(folder: Path) -> list[Path]:
-    """All files below ``folder`` but Python's own caches."""
+    """All files below ``folder`` but what nobody keeps: caches, backups, files half written."""
     found = folder.rglob("*")
-    return [path for path in found if path.is_file() and "__pycache__" not in path.parts]
+    return [path for path in found if path.is_file() and not passing(path.relative_to(folder))]
+
+
+def passing(path: Path) -> bool:
+    """Whether a path is Python's cache, or what an editor or an interrupted writer left behind.
+
+    >>> [passing(Path(name)) for name in ("a.py", "a.py~", ".#a.py", ".ipynb_checkpoints/a.py")]
+    [False, True, True, True]
+    """
+    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
+    return hidden or path.name.startswith("#") or path.name.endswith(BACKUPS)
 
 
 def execution_key(root: Path = ROOT) -> str:

@@ -71,8 +71,7 @@ def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[s
 def site_key(results_digest: str) -> str:
     """A digest of all that the pages are made of: a print with this key is one of this site."""
     digest = hashlib.sha256(results_digest.encode())
-    files = [path for path in (ROOT / "book").rglob("*") if path.is_file()]
-    files = [path for path in files if "__pycache__" not in path.parts]
+    files = cache.files_under(ROOT / "book")
     files += [ROOT / name for name in ("_config.yml", "_toc.yml", "CITATION.cff")]
     for path in sorted(path for path in files if path.exists()):
         name = path.relative_to(ROOT).as_posix().encode()

@@ -72,6 +72,29 @@ def test_the_checker_and_the_site_are_not_in_the_key():
     assert not any(path.startswith("iclutils/book/site") for path in keyed)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "statistics.py~",
+        ".#statistics.py",
+        "#statistics.py#",
+        ".statistics.py.swp",
+        ".ipynb_checkpoints/statistics-checkpoint.py",
+        "__pycache__/statistics.pyc",
+        ".sweep.json.123",
+    ],
+)
+def test_what_an_editor_or_a_killed_writer_leaves_makes_nothing_stale(tmp_path, name):
+    for folder in ("iclutils/ground", "book/recorded"):
+        cache.write_atomically(tmp_path / folder / "statistics.py", "one\n")
+    before = cache.execution_key(tmp_path)
+    for folder in ("iclutils/ground", "book/recorded"):
+        cache.write_atomically(tmp_path / folder / name, "two\n")
+    assert cache.execution_key(tmp_path) == before
+    cache.write_atomically(tmp_path / "iclutils" / "ground" / "other.py", "two\n")
+    assert cache.execution_key(tmp_path) != before
+
+
 def test_an_unknown_chapter_counts_as_long(tmp_path):
     assert cache.known_seconds("00_mini", tmp_path) is None
     assert cache.last_seconds("00_mini", tmp_path) == cache.UNKNOWN_SECONDS
