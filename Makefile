@@ -8,6 +8,7 @@ JOBS  ?= 2
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
+ONLY  ?=
 
 export PYTHONPATH := $(CURDIR)
 export OMP_NUM_THREADS := 1
@@ -23,7 +24,7 @@ NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book pdf picture test check lint unit chapter expected seeds bench lab site-test clean chromium
+.PHONY: help book pdf picture test check lint unit chapter expected seeds knobs elsewhere interrupted faults bench lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -74,6 +75,24 @@ expected: $(STAMP)
 ## make seeds SEEDS="1 2 3"   run with other master seeds, compare the verdicts, record them for the ledger page
 seeds: $(STAMP)
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --master-seeds="$(SEEDS)"
+
+## make knobs [NAME=…]        run with every knob turned once, one at a time; goes on where it stopped
+knobs: $(STAMP)
+	@todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
+	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --knobs=all || [ $$? -eq 5 ]
+
+## make elsewhere [NAME=…]    run as on another processor (plain instructions, two threads), and compare
+elsewhere: $(STAMP)
+	$(PYTEST) $(NBVAL) $(CHOSEN) --elsewhere
+
+## make interrupted           kill sweeps, chapters and builds at ten moments with each of three signals
+interrupted: $(STAMP)
+	$(PYTEST) $(WORKERS) tests/book/runs/test_interrupted.py --moments=10
+
+## make faults [ONLY=word]     plant faults and say which nothing notices; an hour, goes on where it stopped
+faults: $(STAMP)
+	@$(BIN)/python tests/faults/run.py --workers $(JOBS) --only "$(ONLY)"
 
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)

@@ -5,149 +5,14 @@ sound chapter and one for every kind of damage, and the tests read from its repo
 each.
 """
 
-import os
 import re
-import shutil
-import subprocess
-import sys
-import xml.etree.ElementTree as ElementTree
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 import yaml
+from small_book import EXPECTED, MEAN, SOUND, Book
 
 from iclutils.book.runs import cache as bookcache
 from iclutils.book.runs import origin as bookorigin
-
-ROOT = Path(__file__).resolve().parents[2]
-MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
-
-SOUND = "00_mini"
-MEAN = """\
-- line: mini-mean · holds · 0.01 ± 0.21
-  parts: {'': supported · 0.01 ± 0.21 · = 0 to within 0.3}
-  controls: {shifted: contradicted · 0.01 ± 0.21 · = 1 to within 0.3}
-"""
-COUNT = """\
-- line: mini-count · holds · 0
-  parts: {none: supported · 0 · < 1}
-  controls: {all: contradicted · 0 · > 399}
-"""
-EXPECTED = f"claims:\n{MEAN}{COUNT}told: {{mini_mean: '0.01'}}\ntables: []\nfigures: {{}}\n"
-PYTEST = [
-    sys.executable,
-    "-m",
-    "pytest",
-    "-q",
-    "-p",
-    "no:cacheprovider",
-    "--nbval-lax",
-    "--nbval-current-env",
-]
-
-
-@dataclass
-class Book:
-    """A book of small chapters under ``root``, all made from the one in ``tests/fixtures``."""
-
-    root: Path
-
-    def __post_init__(self):
-        shutil.copytree(
-            ROOT / "iclutils", self.root / "iclutils", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
-            shutil.copy(ROOT / name, self.root / name)
-        (self.root / "book" / "chapters").mkdir(parents=True)
-        (self.root / "tests" / "expected").mkdir(parents=True)
-        self.ledger = yaml.safe_load((MINI / "claims.yml").read_text(encoding="utf8"))
-        self.rows = self.ledger.pop("chapters")[SOUND]
-        self.ledger["chapters"] = {}
-        self.toc: list[str] = []
-
-    def chapter(self, name, *, text=None, expected=None, rows=None, in_toc=True):
-        """Add a chapter; ``text``, ``expected`` (pairs of old, new) and ``rows`` damage it."""
-        own = name.split("_")[1]
-        source = (MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8")
-        lines = EXPECTED.replace("mini-", f"{own}-")
-        block = yaml.safe_load(yaml.safe_dump(self.rows).replace("mini-", f"{own}-"))
-        source = source.replace(SOUND, name).replace('"mini-', f'"{own}-')
-        for old, new in text or []:
-            assert old in source
-            source = source.replace(old, new)
-        for old, new in expected or []:
-            assert old in lines
-            lines = lines.replace(old, new)
-        if rows:
-            block["claims"] = rows(block["claims"])
-        self.path(name).write_text(source, encoding="utf8")
-        self.expected(name).write_text(lines, encoding="utf8")
-        self.ledger["chapters"][name] = block
-        if in_toc:
-            self.toc.append(name)
-        return self
-
-    def path(self, name):
-        return self.root / "book" / "chapters" / f"{name}.md"
-
-    def expected(self, name):
-        return self.root / "tests" / "expected" / f"{name}.yml"
-
-    def run(self, *options, chapters=()):
-        """One session: ``{chapter: {test: message, or "" where it passed}}``, exit code, output."""
-        toc = {
-            "format": "jb-book",
-            "root": "book/intro",
-            "chapters": [{"file": f"book/chapters/{name}"} for name in self.toc],
-        }
-        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf8")
-        (self.root / "book" / "claims.yml").write_text(
-            yaml.safe_dump(self.ledger, allow_unicode=True), encoding="utf8"
-        )
-        report = self.root / "report.xml"
-        report.unlink(missing_ok=True)
-        what = [f"book/chapters/{name}.md" for name in chapters] or ["book/chapters"]
-        done = subprocess.run(
-            [*PYTEST, *what, f"--junitxml={report}", *options],
-            cwd=self.root,
-            env=environment(self.root),
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        found: dict[str, dict[str, str]] = {}
-        for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
-            chapter = (case.get("classname") or "").removesuffix(".md").split(".")[-1]
-            trouble = [
-                child.get("message", "") + "\n" + (child.text or "")
-                for child in case
-                if child.tag in ("failure", "error", "skipped")
-            ]
-            found.setdefault(chapter, {})[case.get("name") or ""] = "\n".join(trouble)
-        return found, done.returncode, done.stdout + done.stderr
-
-    def stale(self):
-        done = subprocess.run(
-            [sys.executable, "-m", "iclutils.book.runs.cache", "stale"],
-            cwd=self.root,
-            env=environment(self.root),
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=True,
-        )
-        return [Path(name).stem for name in done.stdout.split()]
-
-
-def environment(root):
-    """As a user's shell has it: nothing of the session that runs this test."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))
-    }
-    return kept | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +23,13 @@ def damaged(tmp_path_factory):
     book.chapter(
         "01_values", expected=[("0.01 ± 0.21", "0.53 ± 0.21"), ("count · holds", "count · fails")]
     )
-    book.chapter("02_empty", text=[("greater(count, trials - 1)", "greater(count, 1)")])
+    book.chapter(
+        "02_empty",
+        text=[
+            ("greater(count, trials - 1)", "greater(count, 1)"),
+            ("stream(seed,", "stream(0,"),
+        ],
+    )
     book.chapter("03_raises", text=[("count = int(", "1 / 0\ncount = int(")])
     book.chapter(
         "04_rows",
@@ -300,6 +171,26 @@ def test_workers_tell_the_terminal_too(tmp_path):
 def test_a_run_that_failed_is_not_kept_for_the_site(damaged):
     book = damaged[0]
     assert set(book.stale()) == {"03_raises", "10_slow", "11_dies"}
+
+
+def test_a_knob_is_turned_refused_and_wired(damaged):
+    """The sound chapter runs on and says so, and refuses one trial before anything runs.
+
+    A value that another seed leaves as it was is named.
+    """
+    book = damaged[0]
+    chapters = (SOUND, "02_empty")
+    found, code, output = book.run("--knobs=seed=1 trials=1", chapters=chapters)
+    assert code == 1, output
+    assert not any(found[f"{SOUND}.md@seed=1"].values())
+    refused = found[f"{SOUND}.md@trials=1"]
+    assert not refused["cell0"]
+    assert "trials must be at least 2; got 1" in refused["cell1"]
+    assert "did not run through" in refused["knob"]
+    unwired = found["02_empty.md@seed=1"]
+    assert "empty-mean, the headline: 0.0" in unwired["knob"]
+    assert "did not move" in unwired["knob"]
+    assert "empty-count" not in unwired["knob"]
 
 
 def origin(book, name):

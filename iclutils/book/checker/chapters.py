@@ -10,12 +10,18 @@ import nbformat
 import nbval.plugin as nbv
 import pytest
 
-from iclutils.book.checker import kernel, progress
-from iclutils.book.checker.comparison import ClaimItem, LedgerItem, PageItem, read_expected
+from iclutils.book.checker import elsewhere, kernel, knobs, progress
+from iclutils.book.checker.comparison import (
+    ClaimItem,
+    KnobItem,
+    LedgerItem,
+    PageItem,
+    read_expected,
+)
 from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
-from iclutils.book.checker.run import ChapterRun
-from iclutils.book.checker.seeds import with_master_seed
+from iclutils.book.checker.run import ChapterRun, ran_before
 from iclutils.book.ledger import schema
 from iclutils.book.runs import cache, origin
 from iclutils.book.runs.files import ROOT
@@ -40,16 +46,40 @@ class SeedsOfChapter(pytest.Collector):
     def collect(self) -> Iterator["ChapterFile"]:
         """The chapter with its knob turned, one after another."""
         for seed in self.config.option.master_seeds.split():
-            node_id = f"{self.path.relative_to(ROOT).as_posix()}@seed={seed}"
-            chapter = ChapterFile.from_parent(self, path=self.path, name=node_id, nodeid=node_id)
+            chapter = turned_chapter(self, Turn("seed", int(seed)))
             chapter.master_seed = int(seed)
             yield chapter
+
+
+class KnobsOfChapter(pytest.Collector):
+    """One chapter, once for each of its knobs, which is turned."""
+
+    def __init__(self, path: Path, **kwargs: Any) -> None:
+        super().__init__(name=path.name, path=path, **kwargs)
+
+    def collect(self) -> Iterator["ChapterFile"]:
+        """The chapter with one knob turned after another, but for what ran through before."""
+        asked = self.config.option.knobs
+        for turn in knobs.turns(self.path.stem, asked):
+            if asked != knobs.ALL or not ran_before(self.path, turn):
+                yield turned_chapter(self, turn)
+
+
+def turned_chapter(parent: pytest.Collector, turn: Turn) -> "ChapterFile":
+    """The chapter of ``parent`` as a file of its own, with a knob turned."""
+    node_id = f"{parent.path.relative_to(ROOT).as_posix()}@{turn}"
+    chapter: ChapterFile = ChapterFile.from_parent(
+        parent, path=parent.path, name=node_id, nodeid=node_id
+    )
+    chapter.turn = turn
+    return chapter
 
 
 class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
     """One chapter: its kernel, its cells, its claims."""
 
-    master_seed: int | None = None
+    master_seed: int | None = None  # the verdicts under it are compared
+    turn: Turn | None = None
     run: ChapterRun
 
     def collect(self) -> Iterator[pytest.Item]:
@@ -72,6 +102,9 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             )
         if mode == "run":
             return
+        if self.turn is not None and self.master_seed is None:
+            yield KnobItem.from_parent(self, name="knob", run=self.run)
+            return
         for claim in self.run.expected.claims:
             yield ClaimItem.from_parent(self, name=f"claim:{claim}", run=self.run)
         if self.run.expected.claims and self.master_seed is None:
@@ -80,8 +113,10 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 
     def _new_run(self, *, compare: bool) -> ChapterRun:
         notebook = readable_chapter(self.path)
-        if self.master_seed is not None:
-            with_master_seed(notebook, self.master_seed)
+        if self.turn is not None:
+            knobs.turn(notebook, self.turn)
+        if self.config.option.elsewhere:
+            elsewhere.with_threads(notebook)
         return ChapterRun(
             path=self.path,
             notebook=notebook,
@@ -89,6 +124,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             expected=read_expected(self.path.stem) if compare else Reference(),
             digest=origin.reference(self.path.stem, ROOT),
             master_seed=self.master_seed,
+            turn=self.turn,
             fill_cache=self.config.option.fill_cache,
         )
 

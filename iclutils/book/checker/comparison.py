@@ -90,6 +90,18 @@ class ClaimItem(AfterCells):
                 raise Finding(f"{claim}: " + "\n".join(differences))
 
 
+class KnobItem(AfterCells):
+    """The chapter with a knob turned: it ran to its end, judged each row, and said so."""
+
+    def judge(self) -> None:
+        """Nothing is missing; another master seed has moved whatever is drawn."""
+        findings = list(self.run.knob_findings())
+        if findings:
+            listed = "\n  ".join(findings)
+            raise Finding(f"{self.run.label}:\n  {listed}")
+        self.run.knob_ran()
+
+
 class PageItem(AfterCells):
     """The numbers in the prose, the tables and the figures."""
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from iclutils.book.checker import findings, seeds
-from iclutils.book.checker.chapters import ChapterFile, SeedsOfChapter
+from iclutils.book.checker import elsewhere, findings, seeds
+from iclutils.book.checker.chapters import ChapterFile, KnobsOfChapter, SeedsOfChapter
 from iclutils.book.checker.display import Display, real_stdout
 from iclutils.book.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
 from iclutils.book.checker.progress import PROGRESS, Progress
@@ -48,6 +48,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="",
         help="run with these master seeds instead; compare and record verdicts only",
     )
+    group.addoption(
+        "--knobs",
+        default="",
+        help="run with these knobs turned instead, one at a time ('n=30 rho=1'); all: every one",
+    )
+    group.addoption(
+        "--elsewhere",
+        action="store_true",
+        help="run as on a plainer processor, with two threads, and compare",
+    )
 
 
 def runs_chapters(config: pytest.Config) -> bool:
@@ -60,7 +70,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     is_chapter = file_path.suffix == ".md" and file_path.parent == ROOT / cache.CHAPTERS
     if not is_chapter or not runs_chapters(parent.config):
         return None
-    collector = SeedsOfChapter if parent.config.option.master_seeds else ChapterFile
+    collector: type[pytest.Collector] = ChapterFile
+    if parent.config.option.master_seeds:
+        collector = SeedsOfChapter
+    elif parent.config.option.knobs:
+        collector = KnobsOfChapter
     chapter: pytest.Collector = collector.from_parent(parent, path=file_path)
     return chapter
 
@@ -90,6 +104,8 @@ def pytest_configure(config: pytest.Config) -> None:
     own = ROOT / "_build" / "progress" / str(os.getpid())
     given = getattr(config, "workerinput", {}).get(_FOLDER)
     config.stash[PROGRESS] = Progress(Path(given) if given else own)
+    if config.option.elsewhere:
+        elsewhere.prepare()
     if config.option.fill_cache and not hasattr(config, "workerinput"):
         from jupyter_cache import get_cache
 

@@ -1,12 +1,14 @@
 """One run of a chapter: what its cells printed, and what is kept of it."""
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from iclutils.book.checker import reference
+from iclutils.book.checker import knobs, reference
+from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
 from iclutils.book.ledger import schema
 from iclutils.book.ledger.audit import complaints
@@ -28,7 +30,8 @@ class ChapterRun:
     """What one session finds out about a chapter, from its first cell to its last comparison.
 
     ``rows`` are the ids of the chapter's block of the ledger, ``expected`` what the chapter is held
-    to, ``digest`` that of the file. ``master_seed`` is None where the chapter runs with its own.
+    to, ``digest`` that of the file. ``master_seed`` is None where the chapter runs with its own,
+    and ``turn`` the knob that is turned.
     """
 
     path: Path
@@ -38,6 +41,7 @@ class ChapterRun:
     digest: str | None
     master_seed: int | None
     fill_cache: bool
+    turn: Turn | None = None
 
     printed: list[Printed] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
@@ -56,8 +60,7 @@ class ChapterRun:
     @property
     def label(self) -> str:
         """The run's name, which tells runs with different master seeds apart."""
-        seed = "" if self.master_seed is None else f", seed {self.master_seed}"
-        return self.chapter + seed
+        return self.chapter if self.turn is None else f"{self.chapter}, {self.turn}"
 
     @property
     def cells(self) -> list[Any]:
@@ -133,6 +136,31 @@ class ChapterRun:
                 if claim not in self.expected.claims:
                     yield f"{claim}: checked, but has no entry in tests/expected"
 
+    def knob_findings(self) -> Iterator[str]:
+        """Where the run with a turned knob is not what it must be."""
+        ids = [printed.line.id for printed in self.printed]
+        if sorted(ids) != sorted(self.rows):
+            yield f"checked {sorted(ids)}; the rows are {sorted(self.rows)}"
+        for printed in self.printed:
+            if not printed.text.startswith(AT_YOUR_SETTINGS):
+                yield f"does not say that it is at your settings: {printed.text}"
+        if self.turn is None or self.turn.value is not True:  # a switch may make the chapter talk
+            yield from (f"printed: {line}" for line in self.stray)
+        for line in self.warned:
+            yield f"a cell wrote to stderr: {line}"
+        if self.turn is not None and self.turn.name == "seed":
+            before = knobs.default_records(self.chapter)
+            if before is None:
+                yield "not run with its own seed, so that nobody knows what moved: make book"
+            else:
+                after = cache.records(self.notebook)
+                yield from knobs.unmoved(before, after, knobs.recorded_rows(self.chapter))
+
+    def knob_ran(self) -> None:
+        """Note that the chapter ran with this knob turned, so that it need not run again."""
+        if self.turn is not None and cache.cache_path(ROOT) == self.folder:
+            write_atomically(note_of(self.path, self.turn), f"{self.seconds:.1f}\n")
+
     def audit_findings(self) -> Iterator[str]:
         """Where a row's check could not have come out otherwise, or a control is none."""
         blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
@@ -161,9 +189,21 @@ class ChapterRun:
 
         Not so where the package or another input was edited meanwhile: then nobody knows what ran.
         """
-        shown = self.fill_cache and self.master_seed is None
+        shown = self.fill_cache and self.turn is None
         if shown and self.folder is not None and cache.cache_path(ROOT) == self.folder:
             cache.store_run(self.notebook, self.path, self.folder, self.seconds, self.origin)
+
+
+def ran_before(path: Path, turn: Turn) -> bool:
+    """Whether the chapter at ``path``, as it is now, ran through with this knob turned."""
+    return note_of(path, turn).exists()
+
+
+def note_of(path: Path, turn: Turn) -> Path:
+    """Where such a run is noted, under the execution key and the chapter's own digest."""
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    folder = ROOT / "_build" / "knobs" / cache.execution_key(ROOT)
+    return folder / f"{path.stem}-{digest} {turn}"
 
 
 def expected_path(chapter: str) -> Path:

@@ -1,9 +1,9 @@
-"""Other master seeds: the knob ``seed`` is turned, and the verdicts are recorded."""
+"""The verdicts under other master seeds, which are recorded for the ledger page."""
 
 import json
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -22,26 +22,6 @@ class Report(NamedTuple):
     master_seed: int | None
     claims: list[str]
     seconds: float
-
-
-def with_master_seed(notebook: Any, seed: int) -> None:
-    """Turn the one knob ``seed = 0``, which every chapter has on a line of its own.
-
-    Raises ``ValueError`` where the chapter has another number of such lines.
-    """
-    places = [
-        (cell, number)
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-        for number, line in enumerate(cell.source.splitlines())
-        if line.strip() == "seed = 0"
-    ]
-    if len(places) != 1:
-        raise ValueError(f"a chapter needs exactly one line 'seed = 0'; found {len(places)}")
-    cell, number = places[0]
-    lines = cell.source.splitlines()
-    lines[number] = f"seed = {seed}"
-    cell.source = "\n".join(lines)
 
 
 def record(reports: Sequence[Report], terminal: pytest.TerminalReporter) -> None:

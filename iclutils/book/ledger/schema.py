@@ -9,6 +9,8 @@ from typing import Any, NotRequired, TypedDict
 
 import yaml
 
+from iclutils.book.ledger import knobs
+from iclutils.book.ledger.knobs import Knob
 from iclutils.book.runs.files import ROOT
 
 CLAIMS_FILE = ROOT / "book" / "claims.yml"
@@ -104,9 +106,10 @@ class Row(TypedDict):
 
 
 class Block(TypedDict):
-    """One chapter's claims, and the settings of its knobs at which they are judged."""
+    """One chapter's claims, the settings at which they are judged, and what its knobs may be."""
 
     settings: dict[str, Any]
+    knobs: dict[str, Knob]
     claims: list[Row]
 
 
@@ -149,6 +152,7 @@ def _validate(file: str, data: Any) -> None:
         _fields(f"{file}, chapter {chapter}", block, Block)
         if "seed" not in block["settings"]:
             raise LedgerError(f"{file}, chapter {chapter}: field 'settings' must hold 'seed'")
+        _validate_knobs(f"{file}, chapter {chapter}", block)
         for number, row in enumerate(block["claims"], 1):
             where = f"{file}, chapter {chapter}, row {_row_name(row, number)}"
             _validate_row(where, row, data["documents"])
@@ -156,6 +160,25 @@ def _validate(file: str, data: Any) -> None:
                 taken = chapter_of[row["id"]]
                 raise LedgerError(f"{where}: field 'id' is already used in chapter {taken}")
             chapter_of[row["id"]] = chapter
+
+
+def _validate_knobs(where: str, block: Block) -> None:
+    """Each knob has its range, and its default and the value to try it with lie in that."""
+    settings = block["settings"]
+    if not isinstance(block["knobs"], dict) or set(block["knobs"]) != set(settings):
+        raise LedgerError(f"{where}: field 'knobs' must hold {sorted(settings)}")
+    for name, knob in block["knobs"].items():
+        here = f"{where}, field 'knobs.{name}'"
+        _fields(here, knob, Knob)
+        if knob["turned"] == settings[name]:
+            raise LedgerError(f"{here}: 'turned' is the default, {settings[name]!r}")
+        if not isinstance(settings[name], bool) and not {"low", "above"} & set(knob):
+            raise LedgerError(f"{here}: 'low' or 'above' is missing")
+        for value in (settings[name], knob["turned"]):
+            try:
+                knobs.check(block["knobs"], settings, settings | {name: value})
+            except (TypeError, ValueError) as error:
+                raise LedgerError(f"{here}: {error}") from None
 
 
 def _validate_document(where: str, document: Any) -> None:

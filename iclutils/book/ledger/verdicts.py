@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from iclutils.book.ledger import knobs
 from iclutils.book.ledger.finding import finding_of
 from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
 from iclutils.book.ledger.prose import tell
@@ -129,8 +130,9 @@ class Ledger:
         """Open the block of ``chapter``; ``settings`` are the chapter's knobs.
 
         Knobs that differ from the block's mark every printed line as made at the reader's settings.
-        Raises ``KeyError`` for a chapter without a block and ``ValueError`` where the names of the
-        knobs are not those of the block.
+        Raises ``KeyError`` for a chapter without a block, ``ValueError`` where the names of the
+        knobs are not those of the block, and ``ValueError`` or ``TypeError``, by the knob's name,
+        where one has a value that it may not have.
         """
         chapters = load(path)["chapters"]
         validation.one_of("chapter", chapter, chapters)
@@ -138,6 +140,7 @@ class Ledger:
         if set(settings) != set(block["settings"]):
             wanted = sorted(block["settings"])
             raise ValueError(f"settings of {chapter} must be {wanted}; got {sorted(settings)}")
+        knobs.check(block["knobs"], block["settings"], settings)
         self.chapter = chapter
         self.rows = {row["id"]: row for row in block["claims"]}
         self.settings = settings

@@ -7,6 +7,7 @@ same. ``make check`` begins with an empty store.
 
 import hashlib
 import io
+import os
 import pickle
 from collections.abc import Callable
 from functools import cache as once
@@ -18,6 +19,8 @@ from torch import Tensor
 
 from iclutils.book.runs.cache import execution_key
 from iclutils.book.runs.files import ROOT, write_atomically
+
+ARITHMETIC = "ATEN_CPU_CAPABILITY"  # by which torch is told to use plainer instructions
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -72,5 +75,6 @@ class _ByValue(pickle.Pickler):
 
 @once
 def folder(root: Path = ROOT) -> Path:
-    """Where the values lie that belong to the present execution key."""
-    return root / "_build" / "store" / execution_key(root)
+    """Where the values lie that belong to the present execution key, and to this arithmetic."""
+    arithmetic = os.environ.get(ARITHMETIC, "")
+    return root / "_build" / "store" / f"{execution_key(root)}{arithmetic}"

@@ -31,6 +31,7 @@ BOOK = {
     "chapters": {
         "00_mini": {
             "settings": {"seed": 0, "n": 10},
+            "knobs": {"seed": {"low": 0, "turned": 1}, "n": {"low": 2, "turned": 20}},
             "claims": [
                 row("a"),
                 row("b", kind="limit", expected="fails", superseded_by="a later paper"),

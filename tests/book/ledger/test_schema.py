@@ -107,6 +107,26 @@ CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug"}
             "field 'settings' must hold 'seed'",
         ),
         (
+            lambda d: d["chapters"]["00_mini"]["knobs"].pop("n"),
+            "field 'knobs' must hold ['n', 'seed']",
+        ),
+        (
+            lambda d: d["chapters"]["00_mini"]["knobs"].update(n={"turned": 20}),
+            "field 'knobs.n': 'low' or 'above' is missing",
+        ),
+        (
+            lambda d: d["chapters"]["00_mini"]["knobs"].update(n={"low": 2, "turned": 10}),
+            "field 'knobs.n': 'turned' is the default, 10",
+        ),
+        (
+            lambda d: d["chapters"]["00_mini"]["knobs"].update(n={"low": 11, "turned": 20}),
+            "field 'knobs.n': n must be at least 11; got 10",
+        ),
+        (
+            lambda d: d["chapters"]["00_mini"]["knobs"].update(n={"low": 2, "turned": 2.5}),
+            "field 'knobs.n': n must be a whole number; got 2.5",
+        ),
+        (
             lambda d: d["chapters"]["00_mini"].pop("claims"),
             "chapter 00_mini: field 'claims' is missing",
         ),

@@ -1,0 +1,107 @@
+"""Knobs: each chapter is run again with one of them turned, and must still run to its end."""
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from iclutils.book.ledger import Record, schema
+from iclutils.book.ledger.lines import is_exact
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT
+from iclutils.ground.statistics import Comparison
+
+ALL = "all"  # on the command line: each knob, turned as the ledger says
+SAME = 1e-12  # relative; a sampled value that is as near to that of another seed was not drawn
+
+
+class Turn(NamedTuple):
+    """One knob of a chapter, and the value it is given."""
+
+    name: str
+    value: Any
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.value}"
+
+
+def turns(chapter: str, asked: str) -> list[Turn]:
+    """What is to be turned in a chapter: all its knobs, or those that ``asked`` names.
+
+    ``asked`` is ``all``, or pairs like ``"n=30 rho=-1"``.
+    """
+    if asked == ALL:
+        block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
+        return [Turn(name, knob["turned"]) for name, knob in block["knobs"].items()]
+    pairs = [word.partition("=") for word in asked.split()]
+    return [Turn(name, ast.literal_eval(value)) for name, _, value in pairs]
+
+
+def turn(notebook: Any, knob: Turn) -> None:
+    """Give a knob another value, in a line of its own behind its own.
+
+    Raises ``ValueError`` where the knob is not set in exactly one place of the cell that opens the
+    ledger.
+    """
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    opening = [cell for cell in cells if "Ledger(" in cell.source]
+    places = [line for cell in opening for line in set_at(cell.source, knob.name)]
+    if len(opening) != 1 or len(places) != 1:
+        where = "the one cell that opens the ledger"
+        raise ValueError(f"{knob.name} must be set once in {where}; found {len(places)} places")
+    lines = opening[0].source.splitlines()
+    lines.insert(places[0], f"{knob.name} = {knob.value!r}")
+    opening[0].source = "\n".join(lines)
+
+
+def set_at(source: str, name: str) -> Iterator[int]:
+    """The last lines of the statements at the top of a cell that give ``name`` a value."""
+    for node in ast.parse(source).body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        parts = [part for target in targets for part in ast.walk(target)]
+        if any(isinstance(part, ast.Name) and part.id == name for part in parts):
+            yield node.end_lineno or node.lineno
+
+
+def recorded_rows(chapter: str) -> list[str]:
+    """The rows whose samples come from recorded sweeps, as the knob ``seed`` lists them."""
+    block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
+    return block["knobs"]["seed"].get("recorded", [])
+
+
+def unmoved(
+    before: dict[str, Record], after: dict[str, Record], recorded: Sequence[str] = ()
+) -> Iterator[str]:
+    """The sampled values that another master seed left as they were: they are not drawn from it.
+
+    Rows that are ``recorded`` may stay as they were.
+    """
+    for claim, record in after.items():
+        if claim not in recorded:
+            yield from _unmoved(claim, before[claim], record)
+
+
+def _unmoved(claim: str, before: Record, after: Record) -> Iterator[str]:
+    pairs = [("the headline", headline(before), headline(after))]
+    for what, old, new in (
+        ("part", before.parts, after.parts),
+        ("control", before.controls, after.controls),
+    ):
+        pairs += [(f"{what} '{name}'", old.get(name), one) for name, one in new.items()]
+    for name, then, now in pairs:
+        if then is None or now is None or is_exact(now.value, now.half_width):
+            continue
+        if abs(now.value - then.value) <= SAME * abs(then.value):
+            yield f"{claim}, {name}: {now.value:.6g} ± {now.half_width:.2g} did not move"
+
+
+def headline(record: Record) -> Comparison | None:
+    """The number that a row shows, as a comparison; None where it shows none."""
+    if record.value is None:
+        return None
+    return Comparison(record.value, record.half_width or 0.0, "", "")
+
+
+def default_records(chapter: str) -> dict[str, Record] | None:
+    """What the chapter found at its own settings, or None where it has not been run."""
+    run = cache.cached_run(cache.chapter_path(chapter), cache.cache_path())
+    return None if run is None else cache.records(run.notebook)

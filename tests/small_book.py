@@ -1,0 +1,147 @@
+"""A small book whose chapters are run by the checker itself, sound or damaged."""
+
+import os
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
+
+SOUND = "00_mini"
+MEAN = """\
+- line: mini-mean · holds · 0.01 ± 0.21
+  parts: {'': supported · 0.01 ± 0.21 · = 0 to within 0.3}
+  controls: {shifted: contradicted · 0.01 ± 0.21 · = 1 to within 0.3}
+"""
+COUNT = """\
+- line: mini-count · holds · 0
+  parts: {none: supported · 0 · < 1}
+  controls: {all: contradicted · 0 · > 399}
+"""
+EXPECTED = f"claims:\n{MEAN}{COUNT}told: {{mini_mean: '0.01'}}\ntables: []\nfigures: {{}}\n"
+PYTEST = [
+    sys.executable,
+    "-m",
+    "pytest",
+    "-q",
+    "-p",
+    "no:cacheprovider",
+    "--nbval-lax",
+    "--nbval-current-env",
+]
+
+
+@dataclass
+class Book:
+    """A book of small chapters under ``root``, all made from the one in ``tests/fixtures``."""
+
+    root: Path
+
+    def __post_init__(self):
+        shutil.copytree(
+            ROOT / "iclutils", self.root / "iclutils", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
+            shutil.copy(ROOT / name, self.root / name)
+        (self.root / "book" / "chapters").mkdir(parents=True)
+        (self.root / "tests" / "expected").mkdir(parents=True)
+        self.ledger = yaml.safe_load((MINI / "claims.yml").read_text(encoding="utf8"))
+        self.rows = self.ledger.pop("chapters")[SOUND]
+        self.ledger["chapters"] = {}
+        self.toc: list[str] = []
+
+    def chapter(self, name, *, text=None, expected=None, rows=None, in_toc=True):
+        """Add a chapter; ``text``, ``expected`` (pairs of old, new) and ``rows`` damage it."""
+        own = name.split("_")[1]
+        source = (MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8")
+        lines = EXPECTED.replace("mini-", f"{own}-")
+        block = yaml.safe_load(yaml.safe_dump(self.rows).replace("mini-", f"{own}-"))
+        source = source.replace(SOUND, name).replace('"mini-', f'"{own}-')
+        for old, new in text or []:
+            assert old in source
+            source = source.replace(old, new)
+        for old, new in expected or []:
+            assert old in lines
+            lines = lines.replace(old, new)
+        if rows:
+            block["claims"] = rows(block["claims"])
+        self.path(name).write_text(source, encoding="utf8")
+        self.expected(name).write_text(lines, encoding="utf8")
+        self.ledger["chapters"][name] = block
+        if in_toc:
+            self.toc.append(name)
+        return self
+
+    def path(self, name):
+        return self.root / "book" / "chapters" / f"{name}.md"
+
+    def expected(self, name):
+        return self.root / "tests" / "expected" / f"{name}.yml"
+
+    def write(self):
+        """The table of contents and the ledger, as the chapters that were added need them."""
+        toc = {
+            "format": "jb-book",
+            "root": "book/intro",
+            "chapters": [{"file": f"book/chapters/{name}"} for name in self.toc],
+        }
+        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf8")
+        (self.root / "book" / "claims.yml").write_text(
+            yaml.safe_dump(self.ledger, allow_unicode=True), encoding="utf8"
+        )
+
+    def command(self, *options, chapters=()):
+        what = [f"book/chapters/{name}.md" for name in chapters] or ["book/chapters"]
+        return [*PYTEST, *what, *options]
+
+    def run(self, *options, chapters=()):
+        """One session: ``{chapter: {test: message, or "" where it passed}}``, exit code, output."""
+        self.write()
+        report = self.root / "report.xml"
+        report.unlink(missing_ok=True)
+        done = subprocess.run(
+            self.command(f"--junitxml={report}", *options, chapters=chapters),
+            cwd=self.root,
+            env=environment(self.root),
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        found: dict[str, dict[str, str]] = {}
+        for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
+            chapter = (case.get("classname") or "").rpartition("chapters.")[2].removesuffix(".md")
+            trouble = [
+                child.get("message", "") + "\n" + (child.text or "")
+                for child in case
+                if child.tag in ("failure", "error", "skipped")
+            ]
+            found.setdefault(chapter, {})[case.get("name") or ""] = "\n".join(trouble)
+        return found, done.returncode, done.stdout + done.stderr
+
+    def stale(self):
+        done = subprocess.run(
+            [sys.executable, "-m", "iclutils.book.runs.cache", "stale"],
+            cwd=self.root,
+            env=environment(self.root),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=True,
+        )
+        return [Path(name).stem for name in done.stdout.split()]
+
+
+def environment(root):
+    """As a user's shell has it: nothing of the session that runs this test."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))
+    }
+    return kept | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
