@@ -15,6 +15,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -52,13 +53,18 @@ KILLED, LIVED, UNJUDGED = "killed", "lived", "unjudged"
 
 @dataclass(frozen=True)
 class Fault:
-    """One line of a file, changed; ``tests`` cover the file, ``page`` and ``tells`` a chapter's."""
+    """One line of a file, changed.
+
+    ``tests`` cover the file, ``wider`` are the others that import it; ``page`` is a chapter's, on
+    which the check ``tells`` must turn red and say ``says``.
+    """
 
     kind: str
     file: str
     old: str
     new: str
     tests: tuple[str, ...] = ()
+    wider: tuple[str, ...] = ()
     page: str = ""
     tells: str = ""
     says: str = ""
@@ -80,7 +86,8 @@ class Fault:
     def note(self) -> Path:
         """Where the judgement is kept, under the digest of all that it rests on."""
         parts = [repr(self), (ROOT / self.file).read_text(encoding="utf8")]
-        parts += [(ROOT / name).read_text(encoding="utf8") for name in self.tests]
+        tests = (*self.tests, *self.wider)
+        parts += [(ROOT / name).read_text(encoding="utf8") for name in tests]
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
         return KEPT / digest
 
@@ -94,12 +101,25 @@ def faults() -> list[Fault]:
     for kind, files in yaml.safe_load(LIST.read_text(encoding="utf8")).items():
         for file, entries in files.items():
             for entry in entries:
-                tests = tuple(entry.pop("tests", None) or covering(file))
-                found.append(Fault(kind=kind, file=file, tests=tests, **entry))
+                given = entry.pop("tests", None)
+                tests = tuple(given or mirror(file))
+                wider = () if given else tuple(one for one in importers(file) if one not in tests)
+                found.append(Fault(kind, file, tests=tests, wider=wider, **entry))
     return found
 
 
-def covering(file: str) -> list[str]:
+def importers(file: str) -> list[str]:
+    """The test files that import a module of the package."""
+    if not file.startswith("iclutils/") or not file.endswith(".py"):
+        return []
+    room, _, name = file.removesuffix(".py").replace("/", ".").rpartition(".")
+    pattern = re.compile(rf"from {re.escape(room)}(\.{name} import| import .*\b{name}\b)")
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    found = [path for path in paths if pattern.search(path.read_text(encoding="utf8"))]
+    return [path.relative_to(ROOT).as_posix() for path in found if "browser" not in path.parts]
+
+
+def mirror(file: str) -> list[str]:
     """The test file that mirrors a module of the package."""
     parts = Path(file).with_suffix("").parts
     if parts[0] != "iclutils":
@@ -184,39 +204,59 @@ class Slots:
             yield fault, tests, os.waitstatus_to_exitcode(status) == 0
 
 
-def by_tests(todo: Sequence[Fault], workers: int, deadline: float) -> dict[Fault, str]:
-    """Judge faults by the tests that cover their files; a set of tests is first run unchanged."""
+def by_tests(
+    todo: Sequence[Fault], workers: int, deadline: float, *, wide: bool
+) -> dict[Fault, str]:
+    """Judge faults by their tests, or the ``wide`` ones; each set is first run without a fault."""
     slots = Slots(workers)
     green: dict[tuple[str, ...], bool | None] = {}
     verdicts: dict[Fault, str] = {}
     waiting = list(todo)
     begun = time.monotonic()
+
+    def of(fault: Fault) -> tuple[str, ...]:
+        return fault.wider if wide else fault.tests
+
     while (waiting and time.monotonic() < deadline) or slots.busy:
         while slots.trees and waiting and time.monotonic() < deadline:
-            ready = [one for one in waiting if one.tests not in green or green[one.tests]]
+            ready = [one for one in waiting if of(one) not in green or green[of(one)]]
             if not ready:
                 break
             fault = ready[0]
-            if fault.tests not in green:
-                green[fault.tests] = None
-                slots.start(None, fault.tests)
+            if of(fault) not in green:
+                green[of(fault)] = None
+                slots.start(None, of(fault))
                 continue
             waiting.remove(fault)
-            slots.start(fault, fault.tests)
+            slots.start(fault, of(fault))
         for fault, tests, passed in slots.ended():
             if fault is None:
                 green[tests] = passed
                 if not passed:
                     print(f"red without any fault: {' '.join(tests)}", flush=True)
-                    waiting = [one for one in waiting if one.tests != tests]
+                    waiting = [one for one in waiting if of(one) != tests]
                 continue
             verdicts[fault] = LIVED if passed else KILLED
-            keep(fault, verdicts[fault])
             seconds = time.monotonic() - begun
             count = f"{len(verdicts)} of {len(todo)}"
             print(f"{count}, {seconds:.0f} s: {verdicts[fault]}  {fault}", flush=True)
         time.sleep(0.05)
     return verdicts
+
+
+def judged(todo: Sequence[Fault], workers: int, deadline: float) -> dict[Fault, str]:
+    """By the tests that cover the files, then what lived by all others that import them."""
+    verdicts = by_tests(todo, workers, deadline, wide=False)
+    again = [one for one, verdict in verdicts.items() if verdict == LIVED and one.wider]
+    for fault, verdict in verdicts.items():
+        if fault not in again:
+            keep(fault, verdict)
+    print(f"{len(again)} lived, and are judged by all tests that import their files", flush=True)
+    wide = by_tests(again, workers, deadline, wide=True)
+    for fault, verdict in wide.items():
+        keep(fault, verdict)
+    unjudged = dict.fromkeys(again, UNJUDGED)
+    return verdicts | unjudged | wide
 
 
 # ------------------------------------------------------------------ chapters
@@ -340,7 +380,7 @@ def main() -> int:
     deadline = time.monotonic() + 60 * given.minutes
     if units:
         preload()
-        verdicts |= by_tests(units, given.workers, deadline)
+        verdicts |= judged(units, given.workers, deadline)
     verdicts |= by_pages(pages, deadline)
     shutil.rmtree(SCRATCH, ignore_errors=True)
     said = table(verdicts, planted)

@@ -181,3 +181,16 @@ def test_power_beyond_the_last_degree_counts(sampling: bool) -> None:
     relu = functions.ReLU(5)
     # of degree 10 a window of 1 sees 1e-10
     torch.testing.assert_close(few.signal(relu), many.signal(relu), rtol=1e-6, atol=0)
+
+
+def test_power_beyond_the_last_degree_counts_in_sampled_contexts_too() -> None:
+    w = torch.tensor([0.0, 0.2, 0.5, 1.0], dtype=torch.float64)
+    few, many = (
+        isotropic.sampled(
+            5, 20, stream(0, "tail"), contexts=1000, w=w, degrees=isotropic.even_degrees(last)
+        )
+        for last in (8, 64)
+    )
+    relu = functions.ReLU(5)
+    # the same contexts; what is cut off is 1e-3 of the signal, its scatter a hundredth of that
+    torch.testing.assert_close(few.signal(relu), many.signal(relu), rtol=1e-4, atol=0)

@@ -3,7 +3,8 @@
 One entry a claim with its line, its parts and its controls; then the numbers in the prose, the
 displayed tables, and each figure's series with their values at five places. Words are compared
 exactly. Numbers may differ as another machine's rounding makes them differ: a claim's, a part's and
-a control's as :func:`iclutils.book.ledger.lines.disagreement` says, all others by ``ROUNDED``.
+a control's as :func:`iclutils.book.ledger.lines.disagreement` says, those in prose and tables as
+:mod:`iclutils.book.checker.rounding` does, those of figures by ``ROUNDED``.
 """
 
 import csv
@@ -17,17 +18,16 @@ from typing import Any
 
 import yaml
 
+from iclutils.book.checker.rounding import ROUNDED, alike
 from iclutils.book.ledger import Record, format_value
 from iclutils.book.ledger.lines import Line, disagreement, parse_line, parse_number
 from iclutils.book.runs import cache
 from iclutils.ground.statistics import Comparison
 
-ROUNDED = 0.02  # relative; or two units of the last place that is written
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 PLACES = 5  # of a series
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 SVG = "image/svg+xml"
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTALL)
 _DOT = " · "
@@ -299,20 +299,3 @@ def as_number(word: str) -> float | None:
         return float(word)
     except ValueError:
         return None
-
-
-def alike(expected: str, found: str) -> bool:
-    """Whether two texts have the same words, and numbers that only rounding tells apart."""
-    if _NUMBER.sub("#", expected) != _NUMBER.sub("#", found):
-        return False
-    pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=True)
-    return all(rounded_alike(before, now) for before, now in pairs)
-
-
-def rounded_alike(expected: str, found: str) -> bool:
-    """Whether two written numbers are within two units of the last place, or 2 % of each other."""
-    mantissa, _, power = expected.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    unit = 10.0 ** (int(power or 0) - decimals)
-    room = max(2 * unit if decimals or power else 0.0, ROUNDED * float(expected))
-    return abs(float(expected) - float(found)) <= room * (1 + 1e-9)

@@ -96,6 +96,13 @@ def test_names_of_parts_and_controls_are_compared():
         ("1.0e-05", "1.2e-05", True),
         ("1.0e-05", "1.5e-05", False),
         ("−0.25 of 20", "0.25 of 20", False),  # a sign is a word
+        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.72", True),
+        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.92", False),
+        ("25.5 ± 4.4", "25.8 ± 1.1", False),
+        ("25.5 ± 4.4", "30.5 ± 4.4", False),
+        ("+0.01 ± 0.03", "-0.01 ± 0.03", True),  # but for a number that has its half-width
+        ("1.000 ± 0.001", "1.002 ± 0.001", True),
+        ("1 ± 2 and 3 ± 4", "1 ± 2 and 3", False),
     ],
 )
 def test_numbers_in_words_are_compared(expected, found, same):
