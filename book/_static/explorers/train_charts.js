@@ -1,0 +1,88 @@
+/* What the trainings' pictures share: axes that move seldom, long histories drawn by few points. */
+(X => {
+  "use strict";
+
+  /** The least of 1, 2, 5, 10, 20, … that is not below x. */
+  X.roomy = x => {
+    const unit = 10 ** Math.floor(Math.log10(Math.max(x, 1e-12)) + 1e-9);
+    return [1, 2, 5, 10].map(m => m * unit).find(v => v >= x * (1 - 1e-9));
+  };
+
+  /** Places of at most about `most` records among the first `count`, the last one included. */
+  X.thinned = (count, most = 300) => {
+    const stride = Math.max(1, Math.ceil(count / most));
+    const out = [];
+    for (let i = 0; i < count - 1; i += stride) out.push(i);
+    if (count > 0) out.push(count - 1);
+    return out;
+  };
+
+  /** A function of a run's records that is computed once for each record: (run, index) => value. */
+  X.perRecord = compute => {
+    let found = [];
+    let of = null;
+    return (run, index) => {
+      if (of !== run.number) found = [];
+      of = run.number;
+      return (found[index] ??= compute(run, index));
+    };
+  };
+
+  /** Means of a value over the last `width` records, from sums that grow with the run. */
+  X.runningMean = (value, width) => {
+    const sumsOf = X.perRecord(() => [0, 0]); // record 0 is the start, before any step
+    return (run, at) => {
+      if (!at) return NaN;
+      const sums = sumsOf(run, 0);
+      for (let i = sums.length - 1; i <= at; i++) sums.push(sums[i] + value(run.row(i)));
+      const from = Math.max(at - width, 0);
+      return (sums[at + 1] - sums[from + 1]) / (at - from);
+    };
+  };
+
+  /**
+   * What a function of settings says for each stretch of steps between two changes, as a line up to
+   * `last`.
+   */
+  X.staircase = (events, last, value) =>
+    events.flatMap(({step, settings}, i) => {
+      const v = value(settings);
+      const to = i + 1 < events.length ? events[i + 1].step : last;
+      return [
+        [step, v],
+        [to, v],
+        [to, NaN],
+      ];
+    });
+
+  /** A function of settings that remembers what it found. */
+  X.remembered = (compute, most = 40) => {
+    const found = new Map();
+    return settings => {
+      const key = JSON.stringify(settings);
+      if (!found.has(key)) {
+        if (found.size >= most) found.clear();
+        found.set(key, compute(settings));
+      }
+      return found.get(key);
+    };
+  };
+
+  /** A plot that keeps its axes and moves its curves where only they changed: for many a second. */
+  X.replot = (panel, options) => {
+    const {x, y, bands = [], marks = [], lines} = options;
+    const looks = lines.map(line => [line.kind, line.sticks, line.scatter]);
+    const key = JSON.stringify([panel.clientWidth, x, y, bands, marks, looks]);
+    if (panel.drawn !== key) {
+      X.plot(panel, options);
+      panel.drawn = key;
+      return;
+    }
+    const {placeX, placeY} = panel.view;
+    const svg = panel.querySelector("svg");
+    const curves = svg.querySelectorAll(":is(.x-line, .x-stick, .x-scatter)");
+    lines.forEach((line, i) => curves[i].setAttribute("d", X.pathOf(line, placeX, placeY, y.log)));
+    svg.setAttribute("aria-label", options.label);
+    panel.view.lines = lines;
+  };
+})((globalThis.iclExplorers ??= {explorers: {}}));

@@ -1,0 +1,67 @@
+/* A matrix as a map of squares: blue above zero, orange below, the stronger the larger. */
+(X => {
+  "use strict";
+  const {draw} = X;
+
+  /**
+   * Squares of size × size `values` (row by row) in `panel`; `range` is the value of full colour.
+   * `marks` are places between rows and columns at which a line is drawn. Several maps stand side
+   * by side, each with its name.
+   */
+  X.heat = (panel, {maps, label, height = 170}) => {
+    const width = Math.max(240, panel.clientWidth);
+    const gap = 24;
+    const top = 22;
+    const side = Math.min(height - top - 4, (width - gap * (maps.length - 1)) / maps.length);
+    const key = [side, width, ...maps.flatMap(m => [m.size, m.marks])].join();
+    let svg = panel.firstChild;
+    if (!svg || svg.dataset.key !== key) {
+      // squares are made once and coloured anew
+      svg = draw("svg", {
+        width,
+        height,
+        viewBox: `0 0 ${width} ${height}`,
+        role: "img",
+        "data-key": key,
+      });
+      maps.forEach(({name, size, marks = []}, m) => {
+        const left = m * (side + gap);
+        const unit = side / size;
+        svg.append(draw("text", {x: left, y: 13}, ...X.rich(name, true)));
+        const squares = draw("g", {});
+        for (let i = 0; i < size * size; i++) {
+          squares.append(
+            draw("rect", {
+              x: left + (i % size) * unit,
+              y: top + Math.floor(i / size) * unit,
+              width: unit + 0.3,
+              height: unit + 0.3,
+            }),
+          );
+        }
+        svg.append(
+          squares,
+          draw("rect", {x: left, y: top, width: side, height: side, class: "x-frame"}),
+        );
+        for (const at of marks)
+          svg.append(
+            draw("path", {
+              class: "x-frame",
+              d: `M${left + at * unit} ${top}v${side}M${left} ${top + at * unit}h${side}`,
+            }),
+          );
+      });
+      panel.replaceChildren(svg);
+    }
+    svg.setAttribute("aria-label", label);
+    const groups = svg.querySelectorAll("g");
+    maps.forEach(({values, range}, m) => {
+      const squares = groups[m].children;
+      for (let i = 0; i < squares.length; i++) {
+        const v = values[i] / range;
+        squares[i].setAttribute("class", v < 0 ? "x-below" : "x-above");
+        squares[i].setAttribute("fill-opacity", Math.min(1, Math.abs(v)).toFixed(3));
+      }
+    });
+  };
+})((globalThis.iclExplorers ??= {explorers: {}}));

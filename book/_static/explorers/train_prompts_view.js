@@ -1,0 +1,108 @@
+/* Training: how many prompts. Each step draws a pretraining set and solves it; its two errors are
+   a dot each. */
+(X => {
+  "use strict";
+  const {descentErrors, logspace, plain, replot, remembered, show, slider, training} = X;
+  const {prompts: model} = training.N.models;
+
+  const curve = remembered(({alpha, kappa, rho, lambda}) =>
+    [...logspace(0.1, 6, 161), ...logspace(1e-3, 0.1, 20).flatMap(e => [1 - e, 1 + e])]
+      .sort((a, b) => a - b)
+      .filter(tau => lambda > 0 || tau !== 1)
+      .map(tau => ({tau, ...descentErrors(alpha, kappa, tau, rho, lambda)})),
+  );
+  const median = list => (list.length ? list.sort((a, b) => a - b)[list.length >> 1] : NaN);
+
+  /** What the sets so far say. */
+  const said = (step, threshold, near, high, beyond, low) => {
+    const first = near
+      ? `Near the threshold of ${threshold} prompts the median error is ${show(high, 2)}`
+      : "None is near the threshold yet";
+    const then = beyond ? `; with three times as many it is ${show(low, 2)}` : "";
+    return `${step} sets. ${first}${then}.`;
+  };
+
+  X.explorers.train_prompts = {
+    title: "how many prompts",
+    model: "prompts",
+    unit: "sets",
+    counted: "set",
+    speeds: [2, 5, 20, 60, 200],
+    end: 3000,
+    refills: true,
+    controls: [
+      slider("lambda", "ridge ~λ~", [0, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1], 1e-5, v =>
+        v === 0 ? "0 (none)" : plain(v),
+      ),
+      slider("kappa", "task diversity ~κ~ = ~k~/~d~", [0.2, 0.5, 1, 2, 5, Infinity], Infinity, v =>
+        v === Infinity ? "∞, fresh" : plain(v),
+      ),
+      slider("d", "dimension ~d~", [4, 6, 8, 10, 12, 14], 10),
+      slider("alpha", "context ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20], 10),
+      slider("rho", "label noise ~ρ~", [0.01, 0.05, 0.1, 0.3, 1], 0.1),
+    ],
+    panels: [
+      {
+        name: "Test error of each set that was drawn",
+        height: 320,
+        legend: [
+          ["~e~_{ICL}, fresh tasks", "ICL", true],
+          ["~e~_{IDG}, pretraining tasks", "IDG", true],
+          ["exact for ~d~ → ∞: ~e~_{ICL}", "ICL"],
+          ["~e~_{IDG}", "IDG"],
+          ["before the last change", "ghost", true],
+        ],
+      },
+    ],
+    view([panel], {run, at, step, settings}) {
+      const {d, kappa} = settings;
+      const rows = Array.from({length: at}, (_, i) => run.row(i + 1));
+      const exact = curve(settings);
+      const threshold = d * (d + 1);
+      const dots = (list, column) => list.map(row => [row[0] / (d * d), row[column]]);
+      const both = kappa !== Infinity;
+      const peak = rows.filter(row => Math.abs(Math.log(row[0] / threshold)) < 0.1);
+      const many = rows.filter(row => row[0] > 3 * threshold);
+      const before = run.ghost && run.ghost.length > 1 ? run.ghost.slice(1) : [];
+      const floor = Math.min(...exact.map(e => Math.min(e.icl, both ? e.idg : e.icl)));
+      replot(panel, {
+        label:
+          `Errors of ${step} pretraining sets against their size over d squared, around the ` +
+          `exact curves; the threshold d(d+1) is ${threshold} prompts.`,
+        x: {label: "~τ~ = ~n~/~d~²", log: true, range: [model.LOW, model.HIGH]},
+        y: {log: true, range: [10 ** Math.floor(Math.log10(floor)), 100]},
+        marks: [{at: threshold / (d * d), text: `~n~ = ~d~(~d~ + 1) = ${threshold}`}],
+        lines: [
+          {
+            points: before.map(({row, d}) => [row[0] / (d * d), row[1]]),
+            kind: "ghost",
+            scatter: true,
+          },
+          ...(both ? [{points: dots(rows, 2), kind: "IDG", scatter: true}] : []),
+          {points: dots(rows, 1), kind: "ICL", scatter: true},
+          ...(both ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG"}] : []),
+          {points: exact.map(e => [e.tau, e.icl]), kind: "ICL"},
+        ],
+      });
+      const high = median(peak.map(row => row[1]));
+      const low = median(many.map(row => row[1]));
+      return {
+        rows: [
+          ["sets", "sets drawn", step],
+          ["threshold", "parameters, ~d~(~d~ + 1)", threshold],
+          ["peak", "median ~e~_{ICL} within 10 % of the threshold", high],
+          ["many", "median ~e~_{ICL} beyond three times the threshold", low],
+          [
+            "own",
+            "median ~e~_{IDG} beyond three times the threshold",
+            median(many.map(row => row[2])),
+          ],
+        ],
+        summary:
+          step === 0
+            ? "No set has been drawn. Press Play: each dot is a pretraining set, solved exactly."
+            : said(step, threshold, peak.length, high, many.length, low),
+      };
+    },
+  };
+})((globalThis.iclExplorers ??= {explorers: {}}));

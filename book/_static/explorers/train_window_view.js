@@ -1,0 +1,274 @@
+/* Training: the window. The head's weights around a query, its answers, its matrix, w against the
+   exact w*, and the loss. */
+(X => {
+  "use strict";
+  const {
+    CLASS,
+    heat,
+    replot,
+    population,
+    remembered,
+    roomy,
+    runningMean,
+    show,
+    slider,
+    staircase,
+    thinned,
+    training,
+  } = X;
+  const {N} = training;
+  const {window: model} = N.models;
+  const MEAN = 100; // steps over which a loss is averaged
+
+  /** The exact best head of the form w·I: its window and its loss. */
+  const exact = remembered(({family, d, n, L, sigma}) => population(family, d, n, L, sigma).best());
+
+  /**
+   * A prompt to look at, always the same for a seed; its query, tokens' angles to it, and a circle
+   * through it.
+   */
+  const scene = remembered(key => {
+    const {seed, ...settings} = key;
+    const {d, n} = settings;
+    const prompt = model.prompt(model.draw(settings, N.random(seed, "look")), settings);
+    const query = prompt.query.slice(0, d);
+    const across = N.orthonormal(
+      Float64Array.from({length: 2 * d}, (_, i) =>
+        i % 2 ? Number(i >> 1 === (d > 2 ? 2 : 1)) + 1e-3 : query[i >> 1],
+      ),
+      d,
+      2,
+    );
+    const angle = i => {
+      let along = 0;
+      let side = 0;
+      for (let a = 0; a < d; a++) {
+        along += prompt.x[i * d + a] * query[a];
+        side += prompt.x[i * d + a] * across[2 * a + 1];
+      }
+      const size = (Math.acos(Math.min(1, Math.max(-1, along))) * 180) / Math.PI;
+      return d === 2 && side < 0 ? -size : size;
+    };
+    const degrees = Array.from({length: 91}, (_, i) => (d === 2 ? i * 4 - 180 : i * 2));
+    const circle = new Float64Array(degrees.length * d);
+    degrees.forEach((t, i) => {
+      const c = Math.cos((t * Math.PI) / 180);
+      const s = Math.sin((t * Math.PI) / 180);
+      for (let a = 0; a < d; a++) circle[i * d + a] = c * query[a] + s * across[2 * a + 1];
+    });
+    return {
+      prompt,
+      query,
+      degrees,
+      circle,
+      angles: Array.from({length: n}, (_, i) => angle(i)),
+      truth: model.values(circle, d, prompt.task, settings),
+    };
+  });
+
+  const softmaxLoss = runningMean(row => row[0], MEAN);
+  const linearLoss = runningMean(row => row[1], MEAN);
+  const trace = (row, from, d) => {
+    let total = 0;
+    for (let a = 0; a < d; a++) total += row[from + a * d + a];
+    return total / d;
+  };
+
+  X.explorers.train_window = {
+    title: "a head learns its window",
+    model: "window",
+    unit: "steps",
+    counted: "step",
+    speeds: [10, 30, 100, 300, 1000, 3000],
+    end: 20000,
+    controls: [
+      CLASS,
+      slider("L", "Lipschitz constant ~L~", [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10], 1),
+      slider("sigma", "noise ~σ~", [0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2], 0.3),
+      slider("n", "context length ~n~", [20, 40, 80, 150, 250, 400], 150),
+      slider(
+        "d",
+        "dimension ~d~",
+        [2, 3, 5],
+        2,
+        d => `${d} (${{2: "circle", 3: "sphere", 5: "sphere in R⁵"}[d]})`,
+      ),
+    ],
+    panels: [
+      {
+        name: "Weights of a prompt's tokens, by angle to the query",
+        height: 210,
+        legend: [
+          ["softmax head", "softmax"],
+          ["exact best window", "exact"],
+          ["linear head", "other"],
+        ],
+      },
+      {
+        name: "Answers on a task that it has not seen",
+        height: 210,
+        legend: [
+          ["the task", "exact"],
+          ["softmax head", "softmax"],
+          ["linear head", "other"],
+        ],
+      },
+      {
+        name: "The window ~w~ = tr ~M~/~d~",
+        height: 210,
+        legend: [
+          ["softmax head", "softmax"],
+          ["exact best, ~w~^{*}", "exact"],
+        ],
+      },
+      {
+        name: `Loss, mean of ${MEAN} steps`,
+        height: 210,
+        legend: [
+          ["softmax head", "softmax"],
+          ["linear head", "other"],
+          ["exact loss at ~w~^{*}", "exact"],
+        ],
+      },
+      {name: "The matrices", height: 170},
+    ],
+    view([weights, answers, window, loss, maps], {run, at, step, settings, seed}) {
+      const {d, n} = settings;
+      const best = exact(settings);
+      const here = scene({...settings, seed});
+      const row = run.row(at);
+      const softmax = row.slice(2, 2 + d * d);
+      const linear = row.slice(2 + d * d);
+      const w = trace(row, 2, d);
+      const {
+        values: [norm],
+      } = N.eigen(softmax, d);
+      const scores = N.scores(softmax, here.prompt.x, here.query);
+      const top = Math.max(...scores);
+      const mass = Array.from(scores, s => Math.exp(s - top));
+      let total = 0;
+      let square = 0;
+      for (const m of mass) {
+        total += m;
+        square += m * m;
+      }
+      const effective = (total * total) / square;
+      let held = 0;
+      let half = 0;
+      for (const i of mass
+        .map((_, i) => i)
+        .sort((i, j) => Math.abs(here.angles[i]) - Math.abs(here.angles[j]))) {
+        held += mass[i];
+        half = Math.abs(here.angles[i]);
+        if (held >= total / 2) break;
+      }
+      const pull = N.scores(linear, here.circle, here.query);
+      const largest = Math.max(0.1 / n, ...pull.map(Math.abs)); // below it the head says nothing
+      const x = {label: "angle to the query (degrees)", range: d === 2 ? [-180, 180] : [0, 180]};
+      const nearest = (Math.min(...here.angles.map(Math.abs)) * Math.PI) / 180;
+      replot(weights, {
+        x,
+        y: {range: [-1.05, 1.05]},
+        label:
+          `Weights of ${n} tokens, relative to the largest, against the angle to the query; half ` +
+          `of the softmax head's weight lies within ${show(half, 2)} degrees.`,
+        lines: [
+          {points: here.angles.map((a, i) => [a, mass[i]]), kind: "softmax", sticks: true},
+          {points: here.degrees.map((a, i) => [a, pull[i] / largest]), kind: "other"},
+          {
+            points: here.degrees.map(a => [
+              a,
+              Math.exp(best.w * (Math.cos((a * Math.PI) / 180) - Math.cos(nearest))),
+            ]),
+            kind: "exact",
+          },
+        ],
+      });
+
+      const told = N.answers(softmax, here.prompt, here.circle, "softmax");
+      const linearly = N.answers(linear, here.prompt, here.circle, "linear");
+      const noisy = d === 2 ? here.angles.map((a, i) => [a, here.prompt.y[i]]) : [];
+      const reach = roomy(Math.max(...here.truth.map(Math.abs), ...noisy.map(v => Math.abs(v[1]))));
+      replot(answers, {
+        x,
+        y: {range: [-reach, reach]},
+        label:
+          "A task, its noisy examples and the answers of both heads on a circle through the query.",
+        lines: [
+          {points: noisy, kind: "softmax", scatter: true},
+          {points: here.degrees.map((a, i) => [a, here.truth[i]]), kind: "exact"},
+          {points: here.degrees.map((a, i) => [a, linearly[i]]), kind: "other"},
+          {points: here.degrees.map((a, i) => [a, told[i]]), kind: "softmax"},
+        ],
+      });
+
+      const shown = thinned(at + 1);
+      const events = run.events();
+      const end = Math.max(500, roomy(run.step));
+      const path = shown.map(i => [i, trace(run.row(i), 2, d)]);
+      const known = events.map(e => exact(e.settings)).filter(e => Number.isFinite(e.w));
+      const steps = {label: "steps", range: [0, end]};
+      replot(window, {
+        x: steps,
+        y: {range: [0, roomy(1.1 * Math.max(1, ...path.map(p => p[1]), ...known.map(e => e.w)))]},
+        label:
+          `The head's window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
+          `exact best is ${show(best.w, 3)}.`,
+        lines: [
+          {points: staircase(events, end, s => exact(s).w), kind: "exact"},
+          {points: path, kind: "softmax"},
+        ],
+        marks: at < run.length - 1 ? [{at: step}] : [],
+      });
+
+      const means = [softmaxLoss, linearLoss].map(mean =>
+        shown.slice(1).map(i => [i, mean(run, i)]),
+      );
+      const all = [...means.flat().map(p => p[1]), ...known.map(e => e.loss)].filter(v => v > 0);
+      const level = all.length ? X.decades(all, 4) : [0.01, 1];
+      replot(loss, {
+        x: steps,
+        y: {log: true, range: level},
+        label:
+          `Loss against the steps: softmax ${show(softmaxLoss(run, at), 3)}, linear ` +
+          `${show(linearLoss(run, at), 3)}, exact at the best window ${show(best.loss, 3)}.`,
+        lines: [
+          {points: staircase(events, end, s => exact(s).loss), kind: "exact"},
+          {points: means[1], kind: "other"},
+          {points: means[0], kind: "softmax"},
+        ],
+      });
+
+      const size = m => Math.max(1e-6, ...m.map(Math.abs));
+      heat(maps, {
+        label:
+          `M of the softmax head, largest entry ${show(size(softmax), 2)}, and of the linear ` +
+          `head, largest entry ${show(size(linear), 2)}.`,
+        maps: [
+          {name: "softmax head", size: d, values: softmax, range: Math.max(1, size(softmax))},
+          {name: "linear head", size: d, values: linear, range: Math.max(0.1 / n, size(linear))},
+        ],
+      });
+
+      return {
+        rows: [
+          ["w", "window of the head, ~w~ = tr ~M~/~d~", w],
+          ["best", "exact best window ~w~^{*}", best.w],
+          ["norm", "‖~M~‖", norm],
+          ["half", "half of its weight within (degrees)", half],
+          ["effective", "tokens averaged over, of this prompt", effective],
+          ["loss", `loss, mean of ${MEAN} steps`, softmaxLoss(run, at)],
+          ["lowest", "exact loss at ~w~^{*}", best.loss],
+          ["linear", "loss of the linear head", linearLoss(run, at)],
+        ],
+        summary:
+          step === 0
+            ? "Before training every token has the same weight: the head answers with the mean. " +
+              "Press Play."
+            : `After ${step} steps half of the weight lies within ${show(half, 2)} degrees of ` +
+              `the query. The window is ~w~ = ${show(w, 3)}, the exact best ~w~^{*} = ` +
+              `${show(best.w, 3)}.`,
+      };
+    },
+  };
+})((globalThis.iclExplorers ??= {explorers: {}}));

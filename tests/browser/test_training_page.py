@@ -1,0 +1,212 @@
+"""The trainings on their page, worked by keyboard in headless Chromium.
+
+Nothing moves before somebody asks; a run is the same from the same seed, in a worker, on the page
+itself and from a file; what is shown is spoken, legible and inside its frame.
+"""
+
+import re
+
+import pytest
+from built_site import SITE
+
+PAGE = "book/explorers.html"
+NAMES = ("window", "prompts", "stages", "lowrank")
+WEIGHT = 200_000  # bytes of scripts, all explorers of a page together
+STATE = """root => ({
+  step: Number(root.dataset.step),
+  values: Object.fromEntries([...root.querySelectorAll('data')].map(e => [e.dataset.key, e.value])),
+  spoken: [...root.querySelectorAll('input[type=range][aria-valuetext]')].map(
+    e => [e.getAttribute('aria-valuetext'),
+          e.closest('.x-field').querySelector('output').textContent]),
+  broken: [...root.querySelectorAll('svg *')].filter(
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
+  unnamed: [...root.querySelectorAll('svg[role=img]')]
+    .filter(e => !e.getAttribute('aria-label')).length,
+  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
+    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length,
+  sentence: root.querySelector('.x-summary').textContent})"""
+
+
+def place(name):
+    return f".explorer[data-explorer=train_{name}]"
+
+
+def state(page, name):
+    return page.eval_on_selector(place(name), STATE)
+
+
+def opened(page, address):
+    page.goto(address)
+    for name in NAMES:
+        page.wait_for_selector(f"{place(name)}[data-drawn]", state="attached")
+
+
+def press(page, name, button):
+    page.focus(f"{place(name)} button:text-is('{button}')")
+    page.keyboard.press("Enter")
+
+
+def settled(page):
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def reaches(page, name, step):
+    page.wait_for_function(
+        "([place, step]) => Number(document.querySelector(place).dataset.step) >= step",
+        arg=[place(name), step],
+    )
+
+
+def looked_at(page, name, row):
+    """What is shown at a record of the run so far, found with the scrubber."""
+    page.eval_on_selector(
+        f"#explorer-train_{name}-scrub",
+        "(e, row) => { e.value = row; e.dispatchEvent(new Event('input')); }",
+        row,
+    )
+    settled(page)
+    return state(page, name)["values"]
+
+
+@pytest.fixture(scope="module")
+def trainings(window, address):
+    page, wrong = window
+    wrong.clear()
+    opened(page, address + PAGE)
+    return page, wrong
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_player_by_keyboard(trainings, name):
+    page, wrong = trainings
+    first = state(page, name)
+    assert first["step"] == 0, "nothing moves before somebody asks"
+    press(page, name, "Step")
+    reaches(page, name, 1)
+    one = state(page, name)["step"]
+    press(page, name, "Play")
+    reaches(page, name, one + 5)
+    press(page, name, "Pause")
+    page.wait_for_timeout(150)
+    settled(page)
+    rested = state(page, name)
+    page.wait_for_timeout(150)
+    assert state(page, name)["step"] == rested["step"], "a paused run rests"
+    assert str(rested["step"]) in rested["sentence"]
+    page.focus(f"#explorer-train_{name}-scrub")
+    page.keyboard.press("Home")
+    settled(page)
+    assert state(page, name)["values"] == first["values"]
+    page.keyboard.press("End")
+    settled(page)
+    assert state(page, name)["values"] == rested["values"]
+    for seen in (first, rested, state(page, name)):
+        assert (seen["broken"], seen["unnamed"], seen["spill"]) == (0, 0, 0)
+        assert all(spoken == shown for spoken, shown in seen["spoken"]), seen["spoken"]
+    press(page, name, "Start again")
+    page.wait_for_function(
+        "place => document.querySelector(place).dataset.step === '0'", arg=place(name)
+    )
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_are_turned_during_the_run(trainings, name):
+    page, wrong = trainings
+    press(page, name, "Play")
+    reaches(page, name, 5)
+    controls = page.locator(f"{place(name)} .x-controls :is(input, select)")
+    for i in range(controls.count()):
+        controls.nth(i).focus()
+        page.keyboard.press("ArrowUp")
+        settled(page)
+        page.keyboard.press("ArrowDown")
+        settled(page)
+    press(page, name, "Pause")
+    page.wait_for_timeout(150)
+    settled(page)
+    seen = state(page, name)
+    assert (seen["broken"], seen["unnamed"], seen["spill"]) == (0, 0, 0)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    press(page, name, "Reset")
+    page.wait_for_function(
+        "place => document.querySelector(place).dataset.step === '0'", arg=place(name)
+    )
+    assert page.input_value(f"#explorer-train_{name}-seed") == "0"
+    assert not wrong
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_control_is_reached_by_tab(trainings, name):
+    page, _ = trainings
+    controls = f"{place(name)} :is(input, select, button)"
+    page.focus(controls)
+    for at in range(page.locator(controls).count()):
+        found, outline = page.evaluate(
+            "all => [[...document.querySelectorAll(all)].indexOf(document.activeElement),"
+            " getComputedStyle(document.activeElement).outlineStyle]",
+            controls,
+        )
+        assert found == at
+        assert at == 0 or outline != "none", "a control must show that it has the focus"
+        page.keyboard.press("Tab")
+
+
+def test_legible(trainings):
+    page, _ = trainings
+    sizes = page.eval_on_selector_all(
+        ".x-training svg text", "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    assert min(sizes) >= 12
+    heights = page.eval_on_selector_all(
+        ".x-training :is(input, button, select)",
+        "all => all.map(e => e.getBoundingClientRect().height)",
+    )
+    assert min(heights) >= 24
+    found = page.evaluate("axe.run('.x-training', {preload: false})")
+    assert not [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]]
+
+
+ROW = 12
+WITHOUT_WORKERS = "window.Worker = class { constructor() { throw new Error('none'); } };"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_seed_is_one_run(browser, address, name):
+    """From a seed the same run: again, without workers, and from a file; another from another."""
+    runs = []
+    for script, where in (("", address), (WITHOUT_WORKERS, address), ("", SITE.as_uri() + "/")):
+        context = browser.new_context()
+        context.add_init_script(script or "0")
+        page = context.new_page()
+        opened(page, where + PAGE)
+        for seed in ("0", "7") if not runs else ("0",):
+            page.fill(f"#explorer-train_{name}-seed", seed)
+            page.keyboard.press("Tab")
+            press(page, name, "Start again")
+            press(page, name, "Play")
+            reaches(page, name, 4 * ROW)
+            press(page, name, "Pause")
+            page.wait_for_timeout(100)
+            runs.append(looked_at(page, name, ROW))
+        context.close()
+    again, other, *rest = runs
+    assert other != again
+    assert all(run == again for run in rest)
+
+
+def test_scripts_are_light():
+    text = (SITE / PAGE).read_text(encoding="utf8")
+    scripts = re.findall(r'src="([^"?]*explorers/[^"?]*\.js)', text)
+    assert len(scripts) > 20
+    weight = sum((SITE / "book" / script).resolve().stat().st_size for script in scripts)
+    assert weight <= WEIGHT
+
+
+def test_without_javascript(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address + PAGE)
+    for name in NAMES:
+        assert "needs JavaScript" in page.inner_text(place(name))
+    context.close()
