@@ -7,17 +7,14 @@ the package's distribution: means over independent runs differ by less than four
 """
 
 import base64
-import json
 import math
 
 import numpy as np
 import pytest
 import torch
 
-from iclutils.book.figures import style as figures
 from iclutils.ground.randomness import stream
 from iclutils.regression import setting as regression
-from iclutils.regression.prompts import Context, fresh_moments, moments
 from iclutils.regression.solver import solve_dense
 from iclutils.stages import training as stages
 from iclutils.stages.prompts import probabilities

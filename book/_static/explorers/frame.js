@@ -185,5 +185,5 @@ function build(root) {
   return [name, restore];
 }
 
-Object.assign(X, {build});
+Object.assign(X, {build, panelOf});
 })(globalThis.iclExplorers ??= {explorers: {}});

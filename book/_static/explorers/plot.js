@@ -67,8 +67,8 @@ function drawBands(svg, inside, bands, place, {left, right, top, bottom}, range)
   });
 }
 
-/** The `d` of a curve, or of sticks that stand on zero; a value that is no number lifts the pen. */
-function pathOf({points, sticks}, X, Y, log) {
+/** The `d` of a curve, of sticks on zero or of points; a value that is no number lifts the pen. */
+function pathOf({points, scatter, sticks}, X, Y, log) {
   let d = "";
   let pen = false;
   for (const [a, b] of points) {
@@ -78,7 +78,8 @@ function pathOf({points, sticks}, X, Y, log) {
     }
     const px = X(a).toFixed(1);
     const py = Math.min(Math.max(Y(b), -1e4), 1e4).toFixed(1);
-    d += sticks ? `M${px} ${Y(0).toFixed(1)}V${py}` : `${pen ? "L" : "M"}${px} ${py}`;
+    if (scatter) d += `M${px} ${py}h0`;
+    else d += sticks ? `M${px} ${Y(0).toFixed(1)}V${py}` : `${pen ? "L" : "M"}${px} ${py}`;
     pen = true;
   }
   return d;
@@ -99,9 +100,9 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
 /**
  * A drawing in a panel, an element of the page.
  *
- * x, y: {label, range, log, hidden}; `lines` [{points, kind, name, sticks, ends}], where a name makes
- * the line's values readable by pointer and keyboard and `ends` says why it stops; `marks` (upright
- * lines) [{at, text, kind, drag}], where `drag` is the setting that a pull at the mark moves, or a
+ * x, y: {label, range, log, hidden}; `lines` [{points, kind, name, sticks, scatter, ends}], where a
+ * name makes the line's values readable by pointer and keyboard and `ends` says why it stops;
+ * `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull at the mark moves, or a
  * function from the place to {setting: value}; `bands` [{from, to, text}]; `dots` [{at: [x, y],
  * kind}]; `label` is spoken.
  */
@@ -146,7 +147,8 @@ function plot(panel, options) {
     if (text) svg.append(draw("text", where, ...rich(text, true)));
   }
   for (const line of lines) {
-    const look = `${line.sticks ? "x-stick" : "x-line"} x-${line.kind}`;
+    const shape = line.scatter ? "x-scatter" : line.sticks ? "x-stick" : "x-line";
+    const look = `${shape} x-${line.kind}`;
     const d = pathOf(line, placeX, placeY, y.log);
     inside.append(draw("path", {d, class: look, "data-name": line.name || ""}));
     if (line.ends) drawEnd(svg, line, placeX, placeY, box);
@@ -185,5 +187,5 @@ function steady(panel, low, high, span) {
   return panel.held;
 }
 
-Object.assign(X, {decades, plot, steady});
+Object.assign(X, {decades, pathOf, plot, steady});
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -12,6 +12,9 @@
      frame        one explorer: presets, controls, panels, sentence, numbers, link
      *_theory     a tower's formulas: window, regression, stages
      one file for each explorer: iclExplorers.explorers[name] = its spec (frame.js says of what)
+     train_define, _random, _matrices, _head     what the numerics of trainings share
+     train_NAME   the steps of a training, which a worker takes; train_NAME_view shows them
+     train_run, _player, _frame, _charts, _heat  a run and its records, its controls, its pictures
      start        this file, last
 
    tests/browser/test_explorers.py holds them against the package. */
@@ -20,7 +23,10 @@
 
 function begin() {
   const places = [...document.querySelectorAll(".explorer[data-explorer]")];
-  const built = new Map(places.map(X.build));
+  const built = new Map(places.map(root => {
+    const training = X.explorers[root.dataset.explorer].model;
+    return training ? X.train(root) : X.build(root);
+  }));
   const arrive = () => {                            // at a link, #explorer-window?n=1000&…
     const [, name, query] = location.hash.match(/^#explorer-(\w+)\?(.*)$/) || [];
     if (!built.has(name)) return;

@@ -3,27 +3,10 @@
    and may have `derive(settings)`, settings that follow from those on the page. */
 (X => {
   "use strict";
-  const {draw, field, make, parsed, rich, show} = X;
+  const {field, make, panelOf, parsed, rich, show} = X;
   const SPOKEN = 5000; // milliseconds between two sentences while it plays
   const REST = 400; // milliseconds after which the address names the settings
   const LARGEST = 999999; // seed
-
-  function legendOf({legend = []}) {
-    const items = legend.map(([text, kind, dot]) => {
-      const sign = dot
-        ? draw("circle", {cx: 14, cy: 5, r: 4, class: `x-dot x-${kind}`})
-        : draw("path", {d: "M1 5H27", class: `x-line x-${kind}`});
-      const key = draw("svg", {width: 28, height: 10, "aria-hidden": "true"}, sign);
-      return make("li", {}, key, make("span", {}, ...rich(text)));
-    });
-    return make("ul", {class: "x-legend"}, ...items);
-  }
-
-  function panelOf(panel) {
-    const frame = make("div", {class: "x-plot", "data-height": panel.height || 220});
-    const name = make("figcaption", {}, ...rich(panel.name));
-    return {frame, node: make("figure", {class: "x-panel"}, name, frame, legendOf(panel))};
-  }
 
   /** The list of numbers: {node, show(rows)} with rows of [key, label, value]. */
   function numbers() {
@@ -59,7 +42,9 @@
     const label = make("label", {for: seed.id}, "seed");
     form.append(...fields.map(f => f.node), make("div", {class: "x-field"}, label, seed));
 
-    const panels = spec.panels.map(panelOf);
+    const panels = spec.panels.map((panel, i) =>
+      panelOf({height: 220, legend: [], ...panel}, String(i)),
+    );
     const said = make("output", {class: "x-summary"});
     const list = numbers();
     let spoken = 0;

@@ -20,14 +20,24 @@ from iclutils.book.runs import sweeps
 from iclutils.book.site.nodes import tag
 
 FOLDER = "explorers"
-SHEET = "explorers.css"
+SHEETS = ("explorers.css", "training.css")
 SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "frame")  # before the rest
 LAST = "start"
+NUMERICS = ("train_define", "train_random", "train_matrices", "train_head")  # of every training
+TRAINING = ("train_charts", "train_heat", "train_run", "train_player", "train_frame")
 SCRIPTS = {  # each explorer's own scripts, in their order
     "window": ("window_theory", "window"),
     "mismatch": ("window_theory", "mismatch"),
     "descent": ("regression_theory", "descent"),
     "phases": ("stages_theory", "phases"),
+} | {  # and those of each training: numerics, what frames them, theory, pictures
+    f"train_{name}": (*NUMERICS, f"train_{name}", *TRAINING, *theory, f"train_{name}_view")
+    for name, theory in {
+        "window": ("window_theory",),
+        "prompts": ("regression_theory",),
+        "stages": ("stages_theory",),
+        "lowrank": (),
+    }.items()
 }
 RECORDS = {"descent": ("05_double_descent", "05_task_diversity", "05_context_length")}
 DIMENSION = 100
@@ -121,5 +131,5 @@ def add_scripts(
     scripts = needed(context.get("body", ""))
     for script in scripts:
         app.add_js_file(f"{FOLDER}/{script}.js", defer="defer")
-    if scripts:
-        app.add_css_file(SHEET)
+    for sheet in SHEETS if scripts else ():
+        app.add_css_file(sheet)
