@@ -112,10 +112,12 @@
         }
         return low > at ? null : place(low);
       });
+      const grain = Math.ceil(end / 60); // the last band grows by grains: axes are drawn seldom
+      const last = Math.ceil(step / grain) * grain;
       const edges = [
         0,
-        ...starts.map((s, i) => s ?? starts.slice(i).find(v => v !== null) ?? step),
-        step,
+        ...starts.map((s, i) => s ?? starts.slice(i).find(v => v !== null) ?? last),
+        last,
       ];
       const bands = NAMES.map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(
         b => b.to > b.from,
