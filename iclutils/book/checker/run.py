@@ -11,8 +11,9 @@ from iclutils.book.checker import knobs, reference
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
 from iclutils.book.ledger import schema
-from iclutils.book.ledger.audit import complaints
+from iclutils.book.ledger.audit import audit, complaints
 from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, Line, parse_printed
+from iclutils.book.ledger.mutation import unmoved
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.runs.origin import AGREES, DISAGREES, Origin, now
@@ -166,8 +167,9 @@ class ChapterRun:
         blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
         records = cache.records(self.notebook)
         for row in blocks[self.chapter]["claims"]:
-            if row["id"] in records:
-                yield from complaints(records[row["id"]], row)
+            record = records.get(row["id"])
+            if record is not None:
+                yield from complaints(audit(record, row) or unmoved(record, row), row)
 
     def was_judged(self) -> None:
         """Note beside the kept run how the comparison went; one that left out a line is none."""

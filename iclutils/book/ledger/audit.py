@@ -68,12 +68,11 @@ def audit(record: Record, row: Row) -> list[str]:
     return found or list(_verdict_moves(record, row))
 
 
-def complaints(record: Record, row: Row) -> list[str]:
-    """What of the audit is not excused: a row's field ``audit`` says why a finding may stand.
+def complaints(found: list[str], row: Row) -> list[str]:
+    """What of the findings is not excused: a row's field ``audit`` says why they may stand.
 
     An excuse for nothing is complained of as well.
     """
-    found = audit(record, row)
     if "audit" not in row:
         listed = [f"{row['id']}: {finding}" for finding in found[:LISTED]]
         left = len(found) - LISTED

@@ -20,7 +20,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from iclutils.book.ledger import knobs
 from iclutils.book.ledger.finding import finding_of
@@ -123,6 +123,24 @@ def blunt_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:
     return blunt
 
 
+class Judgement(NamedTuple):
+    """A row's verdict, and why it is *not testable* where a control did not do what it must."""
+
+    verdict: str
+    why: str
+
+
+def judgement(
+    row: Row, parts: Mapping[str, Comparison], controls: Mapping[str, Comparison]
+) -> Judgement:
+    """The verdict on a row from its ``parts`` and ``controls``."""
+    why = "; ".join(blunt_controls(row, controls))
+    if why:
+        return Judgement(NOT_TESTABLE, why)
+    outcomes = [part.outcome for part in parts.values()]
+    return Judgement(verdict_of(outcomes, "superseded_by" in row), "")
+
+
 class Ledger:
     """One chapter's block of the ledger: checks its rows, prints a line each, records them."""
 
@@ -173,10 +191,7 @@ class Ledger:
         if value is None and isinstance(parts, Comparison):
             value = parts
         shown, shown_half_width = _headline(id, value, half_width)
-        verdict = verdict_of([part.outcome for part in named.values()], "superseded_by" in row)
-        why = "; ".join(blunt_controls(row, controls))
-        if why:
-            verdict = NOT_TESTABLE
+        verdict, why = judgement(row, named, controls)
         found = Record(
             chapter=self.chapter,
             id=id,

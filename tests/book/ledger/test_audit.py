@@ -1,24 +1,13 @@
-"""The audit: checks that cannot come out otherwise, and controls that are none, are named.
-
-The last test is the audit's own justification: a row's trials are drawn again, with its statement
-false and with it true, and what the audit says without a draw is what happens.
-"""
-
-import math
+"""The audit: checks that cannot come out otherwise, and controls that are none, are named."""
 
 import pytest
-import torch
 
-from iclutils.book.ledger import FAILS, HOLDS, Record
-from iclutils.book.ledger.audit import audit, complaints, false_values, true_value
-from iclutils.book.ledger.verdicts import verdict_of
-from iclutils.ground.randomness import stream
+from iclutils.book.ledger import HOLDS, Record
+from iclutils.book.ledger.audit import audit, complaints
 from iclutils.ground.statistics import (
-    CONTRADICTED,
     SUPPORTED,
     Comparison,
     equal,
-    estimate,
     greater,
     less,
     width,
@@ -138,45 +127,19 @@ def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
     good = record({"": SLOPE}, {"control": OTHER})
     plain = row(control="wrong")
     excused = plain | {"audit": "a reason"}
-    assert complaints(bad, plain)[0].startswith("r: the wrong control 'control'")
-    assert complaints(bad, excused) == []
-    assert complaints(good, plain) == []
-    assert "excuses nothing" in complaints(good, excused)[0]
+    assert complaints(audit(bad, plain), plain)[0].startswith("r: the wrong control 'control'")
+    assert complaints(audit(bad, plain), excused) == []
+    assert complaints(audit(good, plain), plain) == []
+    assert "excuses nothing" in complaints(audit(good, plain), excused)[0]
 
 
 def test_many_findings_of_a_row_are_counted():
     parts = {str(i): equal(1.0 + i / 70, 1.3, tol=0.1, se=0.1, dof=9) for i in range(8)}
-    found = complaints(record(parts, {"control": OTHER}), row(control="wrong"))
+    plain = row(control="wrong")
+    found = complaints(audit(record(parts, {"control": OTHER}), plain), plain)
     assert len(found) == 6
     assert found[-1] == "r: and 3 more findings of this row"
 
 
 def test_a_row_that_was_not_tested_has_no_finding():
     assert audit(record({}, {}), row()) == []
-
-
-def again(found, mean, generator):
-    """The comparison with new trials about ``mean``, as noisy as those that it was made from."""
-    trials = round(found.dof) + 1
-    se = found.half_width / width(found.dof)
-    noise = torch.randn(trials, generator=generator, dtype=torch.float64)
-    sample = estimate(mean + se * math.sqrt(trials) * noise)
-    if found.two_sided:
-        return equal(sample, found.bound, tol=found.margin)
-    return (greater if found.test == ">" else less)(sample, found.bound)
-
-
-@pytest.mark.parametrize("found", [SLOPE, LOSS, less(2.0, 1.0, se=0.3, dof=15)])
-def test_draws_in_which_the_statement_is_false_or_true_move_the_verdict(found):
-    """Four half-widths are 26 standard errors at 9 degrees of freedom.
-
-    A new sample's own half-width is more than four times the expected one with a probability below
-    1e-12 (chi-squared), so that none of the 200 draws errs.
-    """
-    generator = stream(0, "again")
-    for _ in range(200):
-        assert verdict_of([again(found, true_value(found), generator).outcome]) == HOLDS
-        for value in false_values(found):
-            turned = again(found, value, generator)
-            assert turned.outcome == CONTRADICTED
-            assert verdict_of([turned.outcome]) == FAILS
