@@ -84,5 +84,6 @@
     lines.forEach((line, i) => curves[i].setAttribute("d", X.pathOf(line, placeX, placeY, y.log)));
     svg.setAttribute("aria-label", options.label);
     panel.view.lines = lines;
+    X.probe?.(panel);
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

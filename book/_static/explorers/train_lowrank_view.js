@@ -116,8 +116,8 @@
           `Mass per direction against the steps: inside ${show(now.relevant, 3)}, outside ` +
           `${show(now.spurious, 3)}.`,
         lines: [
-          {points: outside, kind: "other"},
-          {points: inside, kind: "target"},
+          {points: outside, kind: "other", name: "outside"},
+          {points: inside, kind: "target", name: "inside"},
         ],
       });
       replot(overlap, {
@@ -135,8 +135,16 @@
             ],
             kind: "thin",
           },
-          {points: shown.slice(1).map(i => [i, linearly(run, i).overlap]), kind: "other"},
-          {points: shown.slice(1).map(i => [i, softly(run, i).overlap]), kind: "softmax"},
+          {
+            points: shown.slice(1).map(i => [i, linearly(run, i).overlap]),
+            kind: "other",
+            name: "linear head",
+          },
+          {
+            points: shown.slice(1).map(i => [i, softly(run, i).overlap]),
+            kind: "softmax",
+            name: "softmax head",
+          },
         ],
       });
       const means = [mean, linearMean].map(m => shown.slice(1).map(i => [i, m(run, i)]));
@@ -152,8 +160,8 @@
           `Loss against the steps: softmax ${show(mean(run, at), 3)}, linear ` +
           `${show(linearMean(run, at), 3)}.`,
         lines: [
-          {points: means[1], kind: "other"},
-          {points: means[0], kind: "softmax"},
+          {points: means[1], kind: "other", name: "linear head"},
+          {points: means[0], kind: "softmax", name: "softmax head"},
         ],
       });
       return {

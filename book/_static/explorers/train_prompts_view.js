@@ -80,8 +80,10 @@
           },
           ...(both ? [{points: dots(rows, 2), kind: "IDG", scatter: true}] : []),
           {points: dots(rows, 1), kind: "ICL", scatter: true},
-          ...(both ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG"}] : []),
-          {points: exact.map(e => [e.tau, e.icl]), kind: "ICL"},
+          ...(both
+            ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG", name: "~e~_{IDG}"}]
+            : []),
+          {points: exact.map(e => [e.tau, e.icl]), kind: "ICL", name: "~e~_{ICL}"},
         ],
       });
       const high = median(peak.map(row => row[1]));

@@ -96,7 +96,8 @@
     view([map, weights, scores, error], {run, at, step, settings}) {
       const {K, p1} = settings;
       const exact = limit({K, p1});
-      const end = exact.points[exact.points.length - 1].t / RATE;
+      const whole = exact.points[exact.points.length - 1].t / RATE;
+      const end = Math.min(whole, (3 * exact.passed.half.t) / RATE);
       for (let i = 0; i <= at; i++) stateOf(run, i);
       const now = stateOf(run, at);
       const shown = thinned(at + 1);
@@ -146,10 +147,10 @@
           "Weights of a rare query against the steps, the phases as bands: on its target " +
           `${show(now.A, 3)}, on the dominant feature ${show(now.B1, 3)}.`,
         lines: [
-          {points: flowing("A"), kind: "thin"},
-          {points: flowing("B1"), kind: "thin"},
-          {points: path("B1"), kind: "dominant"},
-          {points: path("A"), kind: "target"},
+          {points: flowing("A"), kind: "thin", name: "exact ~A~_{k}"},
+          {points: flowing("B1"), kind: "thin", name: "exact ~B~_{k,1}"},
+          {points: path("B1"), kind: "dominant", name: "~B~_{k,1}"},
+          {points: path("A"), kind: "target", name: "~A~_{k}"},
         ],
       });
       replot(scores, {
@@ -162,9 +163,9 @@
           `${show(now.dominant, 2)} on the dominant feature.`,
         lines: [
           ...["others", "dominant", "target"].map(key => ({points: flowing(key), kind: "thin"})),
-          {points: path("others"), kind: "other"},
-          {points: path("dominant"), kind: "dominant"},
-          {points: path("own"), kind: "target"},
+          {points: path("others"), kind: "other", name: "others"},
+          {points: path("dominant"), kind: "dominant", name: "dominant"},
+          {points: path("own"), kind: "target", name: "target"},
         ],
       });
       replot(error, {
@@ -176,8 +177,8 @@
           `Errors against the steps: ${show(now.error, 2)} for a rare query, ` +
           `${show(now.first, 2)} for the dominant one.`,
         lines: [
-          {points: path("first").slice(1), kind: "dominant"},
-          {points: path("error").slice(1), kind: "target"},
+          {points: path("first").slice(1), kind: "dominant", name: "dominant"},
+          {points: path("error").slice(1), kind: "target", name: "rare"},
         ],
       });
       const said = [

@@ -174,13 +174,18 @@
           `of the softmax head's weight lies within ${show(half, 2)} degrees.`,
         lines: [
           {points: here.angles.map((a, i) => [a, mass[i]]), kind: "softmax", sticks: true},
-          {points: here.degrees.map((a, i) => [a, pull[i] / largest]), kind: "other"},
+          {
+            points: here.degrees.map((a, i) => [a, pull[i] / largest]),
+            kind: "other",
+            name: "linear head",
+          },
           {
             points: here.degrees.map(a => [
               a,
               Math.exp(best.w * (Math.cos((a * Math.PI) / 180) - Math.cos(nearest))),
             ]),
             kind: "exact",
+            name: "exact window",
           },
         ],
       });
@@ -196,9 +201,13 @@
           "A task, its noisy examples and the answers of both heads on a circle through the query.",
         lines: [
           {points: noisy, kind: "softmax", scatter: true},
-          {points: here.degrees.map((a, i) => [a, here.truth[i]]), kind: "exact"},
-          {points: here.degrees.map((a, i) => [a, linearly[i]]), kind: "other"},
-          {points: here.degrees.map((a, i) => [a, told[i]]), kind: "softmax"},
+          {points: here.degrees.map((a, i) => [a, here.truth[i]]), kind: "exact", name: "the task"},
+          {
+            points: here.degrees.map((a, i) => [a, linearly[i]]),
+            kind: "other",
+            name: "linear head",
+          },
+          {points: here.degrees.map((a, i) => [a, told[i]]), kind: "softmax", name: "softmax head"},
         ],
       });
 
@@ -215,8 +224,8 @@
           `The head's window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
           `exact best is ${show(best.w, 3)}.`,
         lines: [
-          {points: staircase(events, end, s => exact(s).w), kind: "exact"},
-          {points: path, kind: "softmax"},
+          {points: staircase(events, end, s => exact(s).w), kind: "exact", name: "exact best"},
+          {points: path, kind: "softmax", name: "softmax head"},
         ],
         marks: at < run.length - 1 ? [{at: step}] : [],
       });
@@ -233,9 +242,9 @@
           `Loss against the steps: softmax ${show(softmaxLoss(run, at), 3)}, linear ` +
           `${show(linearLoss(run, at), 3)}, exact at the best window ${show(best.loss, 3)}.`,
         lines: [
-          {points: staircase(events, end, s => exact(s).loss), kind: "exact"},
-          {points: means[1], kind: "other"},
-          {points: means[0], kind: "softmax"},
+          {points: staircase(events, end, s => exact(s).loss), kind: "exact", name: "exact"},
+          {points: means[1], kind: "other", name: "linear head"},
+          {points: means[0], kind: "softmax", name: "softmax head"},
         ],
       });
 
