@@ -111,9 +111,12 @@ def test_what_another_seed_leaves_alone_is_named_unless_it_is_exact():
         part = Comparison(2.0, 0.1, "> 0", "supported")
         return Record("00_mini", "a", "holds", value, half, {"": part}, {}, {}, True)
 
-    assert list(unmoved({"a": record(1.0, 0.1)}, {"a": record(1.5, 0.1)})) == [
+    assert list(unmoved({"a": record(1.2, 0.1)}, {"a": record(1.5, 0.1)})) == [
         "a, part '': 2 ± 0.1 did not move"
     ]
-    found = list(unmoved({"a": record(1.0, 0.1)}, {"a": record(1.0, 0.1)}))
-    assert found[0] == "a, the headline: 1 ± 0.1 did not move"
+    found = list(unmoved({"a": record(1.5, 0.1)}, {"a": record(1.5, 0.1)}))
+    assert found[0] == "a, the headline: 1.5 ± 0.1 did not move"
     assert len(list(unmoved({"a": record(1.0, 0.0)}, {"a": record(1.0, 0.0)}))) == 1
+    none = {"a": record(0.0, 0.1)}  # a share of none
+    assert len(list(unmoved(none, none))) == 1
+    assert not list(unmoved(none, none, recorded=["a"]))

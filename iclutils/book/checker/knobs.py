@@ -11,6 +11,7 @@ from iclutils.book.runs.files import ROOT
 from iclutils.ground.statistics import Comparison
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
+NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all
 SAME = 1e-12  # relative; a sampled value that is as near to that of another seed was not drawn
 
 
@@ -89,6 +90,8 @@ def _unmoved(claim: str, before: Record, after: Record) -> Iterator[str]:
         pairs += [(f"{what} '{name}'", old.get(name), one) for name, one in new.items()]
     for name, then, now in pairs:
         if then is None or now is None or is_exact(now.value, now.half_width):
+            continue
+        if min(abs(now.value), abs(now.value - 1)) < NONE_OR_ALL * now.half_width:
             continue
         if abs(now.value - then.value) <= SAME * abs(then.value):
             yield f"{claim}, {name}: {now.value:.6g} ± {now.half_width:.2g} did not move"
