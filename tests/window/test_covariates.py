@@ -43,10 +43,10 @@ def test_two_subspaces_have_the_right_lengths() -> None:
 
 
 def test_an_ellipsoid_is_a_linear_image_of_the_sphere() -> None:
-    root = torch.diag(torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64))
+    root = torch.tensor([[1.0, 0.5, 0.0], [0.0, 2.0, 0.3], [0.0, 0.0, 3.0]], dtype=torch.float64)
     z = torch.randn(4, 6, 3, generator=stream(0, "oval"), dtype=torch.float64)
     x = covariates.Ellipsoid(root).from_gaussian(z)
-    back = x @ torch.linalg.inv(root)
+    back = x @ torch.linalg.inv(root).mT  # each point is R times one of the sphere
     torch.testing.assert_close(back, covariates.Sphere(3).from_gaussian(z))
 
 

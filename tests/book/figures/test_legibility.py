@@ -21,6 +21,14 @@ def test_the_books_style_can_be_read_on_a_phone():
     assert found["faults"] == []
 
 
+@pytest.mark.parametrize(("points", "readable"), [(5, False), (6, False), (8.5, True)])
+def test_lettering_is_judged_by_its_size_on_a_phone(points, readable):
+    """A figure of full width is shown at about two thirds there, and a point is 4/3 pixels."""
+    figure = drawing()
+    figure.axes[0].text(1.5, 1.2, "small", fontsize=points)
+    assert bool(legibility.lettering(figure)["smallest"] >= legibility.SMALLEST) == readable
+
+
 def test_what_cannot_be_read_is_named():
     figure, (axes,) = figures.panels(1, 1)
     axes.plot([0, 1], [0, 1], label="diagonal")
