@@ -1,20 +1,43 @@
 """What is killed while it runs goes on, and ends with what it would have found undisturbed.
 
-A sweep, ended by three signals at ten moments each.
+Three kinds of processes (a sweep, a chapter under the checker, a build of the site), each ended by
+three signals at moments that are spread over its time. ``make interrupted`` takes ten moments of
+each, the tests of every day one of each for the long ones.
 """
 
+import json
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
+from small_book import SOUND, Book, environment
+from small_site import Site
 
-from iclutils.book.runs import sweeps
+from iclutils.book.runs import cache, sweeps
 
 SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
 DEADLINE = 300.0  # seconds
+
+
+def heed_interrupts() -> None:
+    """As in a terminal: what a shell starts in the background ignores them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def end(process: subprocess.Popen, number: int) -> None:
+    """End a session of processes, as a terminal or the system does; wait until it is gone."""
+    if process.poll() is None:
+        os.killpg(process.pid, number)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:  # it took the signal and lives on
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 # ------------------------------------------------------------------ a sweep
@@ -32,6 +55,7 @@ def _cube(*, x: int, folder: str) -> dict[str, float]:
 
 
 def _run(folder: Path) -> None:
+    heed_interrupts()
     jobs = [{"x": x, "folder": str(folder)} for x in range(12)]
     sweep = sweeps.Sweep(_cube, jobs)
     sweeps.run("cubes", sweep, unfinished=folder / "parts", target=folder)
@@ -70,3 +94,111 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path, number):
         runs = (folder / "log").read_text().split()
         assert len(runs) <= 12 + 1, "only the job that was interrupted is run again"
         assert done >= moment
+
+
+# ------------------------------------------------------------------ a chapter under the checker
+
+
+def started(book: Book) -> subprocess.Popen:
+    book.write()
+    return subprocess.Popen(
+        book.command("--fill-cache"),
+        cwd=book.root,
+        env=environment(book.root),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
+
+
+def records_of(book: Book) -> dict[str, str] | None:
+    """What the site would show of the chapter; None where it has no run that is current."""
+    run = cache.cached_run(book.path(SOUND), cache.cache_path(book.root))
+    if run is None:
+        return None
+    return {name: record.to_json() for name, record in cache.records(run.notebook).items()}
+
+
+def test_a_chapter_that_is_killed_is_run_again_to_the_same_numbers(tmp_path, moments):
+    book = Book(tmp_path).chapter(SOUND)
+    start = time.monotonic()
+    _, code, output = book.run("--fill-cache")
+    assert code == 0, output
+    whole = time.monotonic() - start
+    undisturbed = records_of(book)
+    assert undisturbed
+    touched = book.root / "iclutils" / "data.txt"
+    for number in SIGNALS:
+        for moment in range(1, moments + 1):
+            touched.write_text(f"{number} {moment}")  # another key: nothing is run yet
+            process = started(book)
+            time.sleep(whole * moment / (moments + 1))
+            end(process, number)
+            assert records_of(book) in (None, undisturbed), "half a run"
+    _, code, output = book.run("--fill-cache")
+    assert code == 0, output
+    assert records_of(book) == undisturbed
+
+
+def test_a_run_is_void_whose_input_was_edited_meanwhile(tmp_path):
+    edit = 'open("../../iclutils/data.txt", "w").write("new")\ncount = int('
+    book = Book(tmp_path).chapter(SOUND, text=[("count = int(", edit)])
+    _, code, output = book.run("--fill-cache", "--chapters=run")
+    assert code == 0, output
+    assert (book.root / "iclutils" / "data.txt").read_text() == "new"
+    assert records_of(book) is None
+
+
+# ------------------------------------------------------------------ a build of the site
+
+
+def building(site: Site) -> subprocess.Popen:
+    program = Path(sys.executable).with_name("jupyter-book")
+    return subprocess.Popen(
+        [str(program), "build", str(site.root), "-n"],
+        cwd=site.root,
+        stdout=(site.root / "log").open("w"),
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=heed_interrupts,
+    )
+
+
+def stamps(pages: dict[str, str]) -> dict[str, str]:
+    return {name: text.split("run-stamp")[1].split("</p>")[0] for name, text in pages.items()}
+
+
+def test_no_page_of_a_killed_build_is_taken_for_current(tmp_path, moments):
+    """Each run has another date; a build of it is killed once it writes, and the next one ends."""
+    site = Site(tmp_path)
+    site.ran(date="2026-01-01")
+    start = time.monotonic()
+    site.build()
+    whole = time.monotonic() - start
+    number = 1
+    for name in SIGNALS:
+        for moment in range(1, moments + 1):
+            number += 1
+            date = f"2026-{1 + number // 28:02}-{1 + number % 28:02}"
+            site.ran(date=date)
+            process = building(site)
+            if moments == 1:
+                wait_until_it_writes(process, site)
+            else:
+                time.sleep(whole * moment / (moments + 1))
+            end(process, name)
+            if moments == 1 and name != SIGNALS[-1]:
+                continue
+            pages = site.build().pages
+            for page, stamp in stamps(pages).items():
+                assert date in stamp, f"{page} after {name.name} at moment {moment}: {stamp}"
+            assert json.loads(site.note.read_text(encoding="utf8"))["key"]
+
+
+def wait_until_it_writes(process: subprocess.Popen, site: Site) -> None:
+    end_of_patience = time.monotonic() + DEADLINE
+    while "writing output" not in (site.root / "log").read_text():
+        assert process.poll() is None, (site.root / "log").read_text()
+        assert time.monotonic() < end_of_patience
+        time.sleep(0.01)
