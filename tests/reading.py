@@ -24,6 +24,7 @@ DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
 FOLDED = {"dropdown", "solution"}
 WORDLESS = {"verdicts", "raw", "bibliography", "code", "image"}
+TARGET = re.compile(r" <[^<>]*>$")
 WORD = re.compile(r"[^\W_][\w'’-]*")
 PARSER = MarkdownIt("commonmark").enable("table")
 for plugin in (front_matter_plugin, colon_fence_plugin, dollarmath_plugin, myst_role_plugin):
@@ -72,7 +73,7 @@ def collect(text: str, seen: Open) -> None:
             seen.text(0, 1)
         elif token.type == "inline":
             pieces = list(leaves(token))
-            words = " ".join(one.content for one in pieces if one.type != "math_inline")
+            words = " ".join(shown(one) for one in pieces if one.type != "math_inline")
             formulas = sum(one.type.startswith("math") for one in pieces)
             seen.text(len(WORD.findall(words)), formulas)
 
@@ -84,10 +85,15 @@ def leaves(token: Token) -> Iterator[Token]:
             yield child
 
 
+def shown(piece: Token) -> str:
+    """The words of a piece; of a reference with words of its own, not where it leads."""
+    return TARGET.sub("", piece.content) if piece.type == "myst_role" else piece.content
+
+
 def directive(token: Token, seen: Open) -> None:
     """Count one fenced block."""
     found = DIRECTIVE.match(token.info.strip())
-    if found is None:
+    if found is None or found[1] == "index":  # entries of the index are not shown
         return
     name, title = found.groups()
     options, body = split(token.content)

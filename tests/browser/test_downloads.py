@@ -3,11 +3,14 @@
 import csv
 import json
 import re
+import zipfile
 
+import nbformat
 import pytest
 from built_site import PAGES, ROOT, SITE, Anchors, text_of
 
 from iclutils.book.runs import cache
+from iclutils.book.site import archive, portable
 
 
 def test_notebooks_are_offered_with_their_outputs():
@@ -19,6 +22,30 @@ def test_notebooks_are_offered_with_their_outputs():
         assert outputs, f"{path.name} has no outputs"
         glued = [output for output in outputs if "scrapbook" in output.get("metadata", {})]
         assert not glued, path.name
+
+
+@pytest.mark.parametrize("name", cache.toc_chapters())
+def test_a_notebook_can_be_read_on_its_own(name):
+    """It is valid, and nothing in its words is left that only the book's builder understands."""
+    notebook = nbformat.read(SITE / "book" / "downloads" / f"{name}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert len(words) > 5
+    assert not [found[0] for text in words for found in portable.RAW.finditer(text)]
+    titles = [line for text in words for line in text.split("\n") if line.startswith("# ")]
+    assert len(titles) == 1
+    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    source = cache.read_chapter(cache.chapter_path(name)).cells
+    assert code == [cell.source for cell in source if cell.cell_type == "code"]
+
+
+def test_the_archive_holds_the_whole_site():
+    with zipfile.ZipFile(SITE / archive.PLACE) as held:
+        assert held.testzip() is None
+        names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
+    assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
+    for name in cache.toc_chapters():
+        assert f"book/downloads/{name}.ipynb" in names
 
 
 def test_sources_and_data_are_offered_as_they_are():

@@ -19,29 +19,44 @@ from sphinx.config import Config
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site.access import mend_pages
+from iclutils.book.site.archive import write_archive
 from iclutils.book.site.build import build_of
 from iclutils.book.site.cite import CiteTheBook
 from iclutils.book.site.code_links import link_code
 from iclutils.book.site.counts import CountRole
-from iclutils.book.site.description import add_description
+from iclutils.book.site.description import NOT_FOUND, add_description, take_address
 from iclutils.book.site.downloads import Downloads
 from iclutils.book.site.explorers import Explorer, add_scripts
 from iclutils.book.site.figures import write_figures
 from iclutils.book.site.fill import fill_page
+from iclutils.book.site.glossary import (
+    link_first_uses,
+    merge_uses,
+    note_uses,
+    purge_uses,
+    write_entries_anew,
+)
 from iclutils.book.site.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from iclutils.book.site.notebooks import executed_notebooks
 from iclutils.book.site.page import merge_pages, purge_page
+from iclutils.book.site.portable import AFTER_THE_NUMBERS, write_portable
+from iclutils.book.site.previews import note_previews
 from iclutils.book.site.run_figure import RunFigure
 from iclutils.book.site.scorecard import Scorecard
+from iclutils.book.site.search import note_places, write_places
 from iclutils.book.site.sentences import ClaimRole
 from iclutils.book.site.stamp import add_stamp, note_state, refresh
 
+TEMPLATES = Path(__file__).with_name("templates")
+
 
 def set_cache(app: Sphinx, config: Config) -> None:
-    """Let the build read the runs of the present execution key."""
+    """Let the build read the runs of the present execution key, and the book's own templates."""
     cache.prepare_environment(ROOT)
     config.nb_execution_cache_path = str(cache.cache_path(ROOT))
+    config.templates_path.append(str(TEMPLATES))
+    config.html_additional_pages[NOT_FOUND] = f"{NOT_FOUND}.html"
 
 
 def drop_thebe(app: Sphinx) -> None:
@@ -61,6 +76,8 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     build.offers.write(site)
     write_figures(build.figures.values(), site)
     mend_pages(site)
+    write_places(app, app.env.found_docs)
+    write_archive(site)
     note_state(app)
 
 
@@ -80,20 +97,30 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("claim-verdict", ClaimRole("inline_verdict"))
     app.add_role("ledger-count", CountRole())
     app.connect("config-inited", set_cache)
+    app.connect("config-inited", take_address)
     app.connect("builder-inited", drop_thebe)
+    app.connect("doctree-read", note_uses)
     app.connect("env-purge-doc", purge_page)
+    app.connect("env-purge-doc", purge_uses)
     app.connect("env-merge-info", merge_pages)
+    app.connect("env-merge-info", merge_uses)
     app.connect("env-updated", executed_notebooks)
-    app.connect("env-updated", refresh)  # after the notebooks: their sizes are stated
+    app.connect("env-get-updated", write_portable, priority=AFTER_THE_NUMBERS)
+    # after the notebooks: their sizes are stated
+    app.connect("env-get-updated", refresh, priority=AFTER_THE_NUMBERS + 1)
+    app.connect("env-updated", write_entries_anew)
     app.connect("html-page-context", add_stamp)
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", add_description)
     app.connect("html-page-context", add_scripts)
+    app.connect("html-page-context", note_places)
+    app.connect("html-page-context", note_previews)
     app.connect("doctree-resolved", fill_page)
+    app.connect("doctree-resolved", link_first_uses)
     app.connect("build-finished", finish)
     return {
         "parallel_read_safe": True,
         "parallel_write_safe": True,
         "version": "1",
-        "env_version": 7,
+        "env_version": 8,
     }

@@ -13,7 +13,6 @@ from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site import export, figures, offers, results
 from iclutils.book.site.figures import Figure
-from iclutils.book.site.notebooks import notebook_folder
 from iclutils.book.site.offers import Offers
 from iclutils.book.site.results import Entry, Results, Scored
 
@@ -25,7 +24,7 @@ class Build:
     """One build: the ledger and the book's order, what was found, what is drawn and offered."""
 
     cache_folder: Path  # the executed chapters
-    notebook_folder: Path  # where MyST-NB writes them for download
+    notebook_folder: Path  # where they are written for download
 
     @cached_property
     def ledger(self) -> Mapping[str, Any]:
@@ -93,6 +92,7 @@ def build_of(app: Sphinx) -> Build:
     """The one :class:`Build` of this run of Sphinx."""
     build: Build | None = getattr(app, "iclbook_build", None)
     if build is None:
-        build = Build(Path(app.config.nb_execution_cache_path), notebook_folder(app.env))
+        notebooks = Path(app.outdir).parent / "notebooks"
+        build = Build(Path(app.config.nb_execution_cache_path), notebooks)
         app.iclbook_build = build  # type: ignore[attr-defined]  # it lives as long as the build
     return build

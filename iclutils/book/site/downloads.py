@@ -14,7 +14,7 @@ from docutils.nodes import Element, Node
 from iclutils.book.paper import prints
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site import export
+from iclutils.book.site import archive, export
 from iclutils.book.site.figures import Figure
 from iclutils.book.site.ledger import LedgerDirective
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
@@ -64,19 +64,29 @@ def file_link(page: Page, place: str, text: str) -> list[html_tag]:
 
 
 def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
-    """The whole book as PDF."""
+    """The whole book as an archive of this site, and as PDF."""
+    link = tag("a", "Everything in one archive", href=page.to_file(archive.PLACE), download="")
+    everything = tag(
+        "p",
+        tag("span", link, classes=["file"]),
+        ": this site with all notebooks, figures and their data, the ledger, the recorded results "
+        "and the licence, as a ZIP file. Unpack it and open ",
+        tag("code", "index.html"),
+        "; it needs no network.",
+    )
     print_of_book = file_link(page, f"{FOLDER}/{prints.BOOK}.pdf", "The whole book as PDF")
     if print_of_book:
         words = ": all pages with contents, bookmarks and page numbers, printed from this site."
-        return [tag("p", *print_of_book, words)]
+        return [everything, tag("p", *print_of_book, words)]
     return [
+        everything,
         tag(
             "p",
             "The PDFs are printed by ",
             tag("code", "make pdf"),
             ", which needs Chromium and takes about a minute; this site was built without, "
             "or has changed since they were printed.",
-        )
+        ),
     ]
 
 

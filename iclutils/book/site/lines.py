@@ -18,6 +18,8 @@ from iclutils.book.site.rows import OWN_SETTINGS
 from iclutils.book.site.words import damage, is_ours, quoted, short_name
 from iclutils.ground.statistics import Comparison
 
+EVIDENCE = "evidence"  # the words of the link to a row's card
+
 
 def show_lines(page: Page, doctree: nodes.document) -> None:
     """Put readable lines in the place of every output that holds nothing but verdicts."""
@@ -64,7 +66,7 @@ def verdict_line(page: Page, record: Record) -> html_tag:
         "asked by this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
     )
     address = page.to_chapter(record.chapter, record.id)
-    evidence = tag("a", "evidence", href=address, aria_label=f"evidence for {record.id}")
+    evidence = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {record.id}")
     pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]
     return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
 

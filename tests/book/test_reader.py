@@ -1,0 +1,152 @@
+"""What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
+
+import io
+import re
+import zipfile
+
+import pytest
+from docutils import nodes
+
+from iclutils.book.runs.files import ROOT
+from iclutils.book.site import archive, description, markdown, portable
+from iclutils.book.site.markdown import Markdown
+from iclutils.book.site.nodes import badge, tag
+from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
+from iclutils.book.site.previews import element, opening
+
+
+@pytest.mark.parametrize(
+    ("tex", "said"),
+    [
+        (r"w^*", "w*"),
+        (r"\tau=n/d^2", "τ=n/d²"),
+        (r"\Lambda=nL^2/\sigma^2", "Λ=nL²/σ²"),
+        (r"e_{ICL}\le\tfrac12", "eICL≤1/2"),
+        (r"\lVert B_\perp\rVert", "‖ B⊥‖"),
+        (r"\frac{1}{d+4}", "1/d+4"),
+        (r"\mathrm{attn}_i", "attni"),
+    ],
+)
+def test_a_formula_as_one_would_type_it(tex, said):
+    assert plain_mathematics(tex) == said
+
+
+def test_words_of_blocks_do_not_run_together():
+    section = nodes.section("", nodes.paragraph("", "one"), nodes.paragraph("", "two"))
+    assert plain_text(section) == "one two"
+    assert plain_markdown("at $d^2$ tasks") == "at d² tasks"
+
+
+def test_an_element_is_cut_out_whole():
+    body = '<div id="x"><div>a</div></div><div>b</div>'
+    start = opening(body, "x")
+    assert start is not None
+    assert element(body, start) == '<div id="x"><div>a</div></div>'
+    assert opening(body, "y") is None
+
+
+def paragraph(*children):
+    return nodes.paragraph("", "", *children)
+
+
+@pytest.fixture
+def writer():
+    numbers = {"displaymath": {"equation-a": (1, 2)}, "theorem": {"thm": (3, 1)}}
+    return Markdown(numbers, portable.addresses("book/chapters/01_a", ""))
+
+
+def test_words_become_markdown(writer):
+    text = paragraph(
+        nodes.Text("a*b "),
+        nodes.strong("", "bold "),
+        nodes.math("x_1", "x_1"),
+        nodes.reference("", "there", refuri="02_b.html#c"),
+        nodes.reference("", "web", refuri="https://example.org"),
+        nodes.reference("", "page", refuri="../notation.html"),
+    )
+    said = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page"
+    assert writer.block(text) == said
+
+
+def test_blocks_become_markdown(writer):
+    formula = nodes.math_block("", "y=x", ids=["equation-a"])
+    assert writer.block(formula) == "$$\ny=x \\tag{1.2}\n$$"
+    whole = nodes.math_block("", "\\begin{align}y\\end{align}", classes=["amsmath"])
+    assert writer.block(whole) == "\\begin{align}y\\end{align}"
+    items = nodes.bullet_list("", *(nodes.list_item("", paragraph(nodes.Text(t))) for t in "ab"))
+    assert writer.block(items) == "- a\n- b"
+    said = nodes.section("", paragraph(nodes.Text("It holds.")))
+    theorem = nodes.admonition(
+        "", nodes.title("", "(A)"), said, classes=["proof"], ids=["thm"], countertype="theorem"
+    )
+    theorem["realtype"] = "theorem"
+    assert writer.block(theorem) == "> **Theorem 3.1** (A)\n>\n> It holds."
+    assert markdown.marked(" a ", "*") == " *a* "
+
+
+def test_a_verdict_becomes_markdown(writer):
+    assert writer.block(tag("p", badge("holds"), " It does.")) == "**✓ holds** It does."
+
+
+def test_addresses_lead_where_a_notebook_can_follow():
+    alone = portable.addresses("book/chapters/01_a", "")
+    assert alone("02_b.html#x") == "02_b.ipynb"
+    assert alone("../ledger.html") == alone("#x") == ""
+    public = portable.addresses("book/chapters/01_a", "https://example.org/b/")
+    assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
+
+
+def test_the_archive_is_the_same_for_the_same_site(tmp_path):
+    site = tmp_path / "html"
+    (site / "book").mkdir(parents=True)
+    (site / "index.html").write_text("hello")
+    (site / "book" / "a.html").write_text("a")
+    (tmp_path / "LICENSE").write_text("free")
+    first = archive.archive(site, tmp_path)
+    (site / archive.PLACE).parent.mkdir(parents=True)
+    (site / archive.PLACE).write_bytes(first)  # it does not hold itself
+    assert archive.archive(site, tmp_path) == first
+    held = zipfile.ZipFile(io.BytesIO(first))
+    assert held.testzip() is None
+    names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
+    assert names == {"README.txt", "LICENSE", "index.html", "book/a.html"}
+    with pytest.raises(FileNotFoundError, match="site must be a folder"):
+        archive.archive(tmp_path / "nowhere")
+
+
+def test_a_page_names_its_address_only_where_the_site_has_one():
+    assert dict(description.with_address("", "book/a")) == {}
+    said = dict(description.with_address("https://example.org/", "book/a"))
+    assert said['property="og:url"'] == "https://example.org/book/a.html"
+    assert said['property="og:image"'] == f"https://example.org/{description.PICTURE}"
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [("", ""), ("https://a.b/c", "https://a.b/c/"), ("https://a.b/", "https://a.b/")],
+)
+def test_the_address_of_the_site_ends_with_a_slash(monkeypatch, given, used):
+    class Config:
+        html_baseurl = ""
+
+    monkeypatch.setenv("SITE_ADDRESS", given)
+    config = Config()
+    description.take_address(None, config)
+    assert config.html_baseurl == used
+
+
+def test_the_literature_is_linked_and_used():
+    text = (ROOT / "book" / "references.bib").read_text(encoding="utf8")
+    entries = re.findall(r"@\w+\{(\w+),(.*?)\n\}", text, re.DOTALL)
+    assert len(entries) == text.count("\n@") + 1
+    pages = "".join(path.read_text(encoding="utf8") for path in (ROOT / "book").rglob("*.md"))
+    named = {key for keys in re.findall(r"\{cite:\w+\}`([^`]+)`", pages) for key in keys.split(",")}
+    assert {key for key, _ in entries} == named
+    for key, fields in entries:
+        assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
+
+
+def test_no_directive_passes_as_markdown():
+    assert re.search(portable.RAW, "see {ref}`a`")
+    assert re.search(portable.RAW, "```{note}\nx\n```")
+    assert not re.search(portable.RAW, "the set $\\{a\\}$ and `x[{1}]`")

@@ -1,0 +1,196 @@
+"""What helps a reader to find things: search, notes at cross-references, the page for what is lost.
+
+All of it has to work where the site is opened as files, too, so most of this does that.
+"""
+
+import functools
+import http.server
+import threading
+from contextlib import contextmanager
+from urllib.parse import quote
+
+import pytest
+from built_site import SITE, text_of
+
+from iclutils.book.paper import chromium
+
+FILES = SITE.as_uri() + "/"
+FOUND = [  # what a reader asks for, and the place that should come first
+    ("w*", "book/chapters/01_attention_window.html#where-training-should-end"),
+    ("overfitting", "book/chapters/05_double_descent.html#the-idea"),
+    ("double descent", "book/chapters/05_double_descent.html#"),
+    ("ridge", "book/chapters/05_double_descent.html#what-a-ridge-does"),
+    ("memorization", "book/chapters/05_double_descent.html#learning-the-method"),
+    ("Lipschitz", "book/chapters/01_attention_window.html#the-claim"),
+    ("attention window", "book/chapters/01_attention_window.html#how-far-to-look"),
+    ("Theorem 3.5", "book/chapters/02_generalization_mismatch.html#"),
+    ("early stopping", "book/chapters/07_synthesis.html#when-to-stop"),
+    ("ch6-rare-exponent", "book/ledger.html#claim-ch6-rare-exponent"),
+    ("ch1-theorem-3-4", "book/ledger.html#claim-ch1-theorem-3-4"),
+]
+NOTES = [  # a page, a link on it, words of its note
+    ("01_attention_window", "a:has(> .std-term)", "average of the labels"),
+    ("01_attention_window", "a.reference[href='#fig-ch1-window']", "The steeper the task"),
+    ("02_generalization_mismatch", "a.reference[href='#equation-eq-ch2-loss']", "(2.1)"),
+    ("03_linear_attention", "a[href*='#thm-ch3-closed']", "Theorem"),
+    ("04_low_rank", "p a[href*='bibliography.html#']", "Lipschitzness"),
+    ("07_synthesis", "p a[href*='#ch-window']", "How far to look"),
+    ("04_low_rank", "a[href*='#claim-ch4-fig9-error']", "ch4-fig9-error"),
+]
+SHOWN = "document.querySelector('#preview')?.textContent"
+
+
+@pytest.fixture
+def page(browser):
+    """A window without a network: only the site's own files are read."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    opened = context.new_page()
+    wrong = []
+
+    def on_request(asked):
+        if not asked.url.startswith(("file:", "data:", "blob:")):
+            wrong.append(asked.url)
+
+    opened.on("request", on_request)
+    opened.on("pageerror", lambda error: wrong.append(str(error)[:200]))
+    yield opened
+    context.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize(("query", "first"), FOUND, ids=[query for query, _ in FOUND])
+def test_a_search_leads_to_the_section(page, query, first):
+    page.goto(f"{FILES}search.html?q={quote(query)}")
+    link = page.locator("#search-results li a").first
+    assert link.get_attribute("href").startswith(first)
+    page.wait_for_function("document.querySelector('#search-status').textContent.includes('place')")
+    link.click()
+    page.wait_for_url(f"{FILES}{first}**")
+
+
+def test_excerpts_are_read_and_mark_what_was_found(page):
+    page.goto(f"{FILES}search.html?q=ridge")
+    said = page.locator("#search-results").inner_text()
+    for unread in ("\\tau", "\\(", "$", "Contents", ".md", "<div"):
+        assert unread not in said, unread
+    assert page.locator("#search-results mark").count() > 10
+    page.locator(".bd-search-container input").fill("xyzzy")
+    assert "Nothing has all the words" in page.locator("#search-status").inner_text()
+    assert page.locator("#search-results li").count() == 0
+
+
+@pytest.mark.parametrize(("name", "link", "said"), NOTES, ids=[name + at for name, at, _ in NOTES])
+def test_what_a_reference_leads_to_is_shown_beside_it(page, name, link, said):
+    page.goto(f"{FILES}book/chapters/{name}.html")
+    place = page.locator(f".bd-article {link}").first
+    place.scroll_into_view_if_needed()
+    place.hover()
+    page.wait_for_selector("#preview")
+    assert said in page.locator("#preview").inner_text()
+    assert place.get_attribute("aria-describedby") == "preview"
+    box = page.locator("#preview").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= 1280
+    page.mouse.move(0, 0)
+    page.wait_for_selector("#preview", state="detached")
+    assert place.get_attribute("aria-describedby") is None
+
+
+def test_a_note_comes_by_keyboard_and_goes_with_escape(page):
+    page.goto(f"{FILES}book/chapters/01_attention_window.html")
+    page.locator(".bd-article a:has(> .std-term)").first.focus()
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Tab")
+    page.wait_for_selector("#preview[role=tooltip]")
+    page.keyboard.press("Escape")
+    assert page.evaluate(SHOWN) is None
+
+
+def test_a_note_can_be_pointed_at(page):
+    page.goto(f"{FILES}book/chapters/01_attention_window.html")
+    page.locator(".bd-article a:has(> .std-term)").first.hover()
+    page.wait_for_selector("#preview")
+    page.locator("#preview").hover()
+    page.wait_for_timeout(600)
+    assert page.locator("#preview").count() == 1
+
+
+def test_touch_opens_no_note(browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    page.goto(f"{FILES}book/chapters/01_attention_window.html")
+    link = page.locator(".bd-article a:has(> .std-term)").first
+    link.evaluate("link => link.addEventListener('click', event => event.preventDefault())")
+    link.tap()
+    page.wait_for_timeout(800)
+    assert page.evaluate(SHOWN) is None
+    context.close()
+
+
+def test_a_note_passes_axe(window, address, findings):
+    page, wrong = window
+    wrong.clear()
+    page.goto(f"{address}book/chapters/01_attention_window.html")
+    link = page.locator(".bd-article a.reference[href='#fig-ch1-window']").first
+    link.scroll_into_view_if_needed()
+    link.hover()
+    page.wait_for_selector("#preview")
+    assert not [found["id"] for found in findings(page)]
+    assert not wrong
+
+
+def test_terms_lead_to_the_glossary_and_back():
+    assert "First use: " in text_of("book/glossary.html")
+    assert "chapters/05_double_descent.html#use-marchenkopastur-law" in text_of(
+        "book/glossary.html"
+    )
+
+
+class AsPages(chromium.Quiet):
+    """Serves a site below a folder, and 404.html for what is not there, as GitHub Pages does."""
+
+    def translate_path(self, path):
+        return super().translate_path(path.removeprefix("/project"))
+
+    def send_error(self, code, message=None, explain=None):
+        body = (SITE / "404.html").read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@contextmanager
+def as_pages():
+    """The address of that server."""
+    handler = functools.partial(AsPages, directory=str(SITE))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize(
+    "lost", ["book/chapters/99_lost.html", "project/book/deep/er/lost", "lost.html"]
+)
+def test_what_is_not_found_leads_back_from_any_depth(browser, lost):
+    page = browser.new_page()
+    with as_pages() as root:
+        page.goto(root + lost)
+        assert page.locator("h1").inner_text() == "There is no such page"
+        assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith(
+            '"Source Sans'
+        )
+        page.locator(".not-found a").first.click()
+        page.wait_for_url("**/book/intro.html")
+        assert page.locator("h1").first.inner_text().startswith("In-Context Learning, Reproduced")
+    page.close()
+
+
+def test_the_page_for_what_is_lost_works_as_a_file(page):
+    page.goto(f"{FILES}404.html")
+    page.locator(".not-found a").first.click()
+    page.wait_for_url("**/book/intro.html")
