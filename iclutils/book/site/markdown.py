@@ -203,7 +203,7 @@ class Markdown:
     def of_html(self, node: html_tag) -> str:
         """An element of the book's own: cards, verdicts, lists of them."""
         name = self.tag(node)
-        if name in {"svg", "button", "input", "img", "figure"}:
+        if name in {"svg", "button", "input", "img", "figure", "noscript"}:
             return ""
         if name == "details" and "chapter-card" in self.classes(node.parent):
             return ""  # the run, and downloads: the notebook is one
