@@ -2,6 +2,9 @@
 
     python -m iclutils.book.paper.picture      copy it into the repository (make picture)
 
+Chromium then sets it beside the book's title: the picture that goes with a shared link, which those
+who show such links want as a PNG of this size.
+
 Nine rows of each series of the figure's data travel inside the SVG, so that the tests can hold the
 picture against the run's figure.
 """
@@ -10,11 +13,26 @@ import csv
 import io
 import re
 import sys
+from pathlib import Path
 
+from iclutils.book.paper import chromium
 from iclutils.book.runs.files import ROOT, write_atomically
 
 FIGURE = ROOT / "_build" / "html" / "book" / "figures" / "fig-overview.svg"
 PICTURE = ROOT / "book" / "_static" / "overview.svg"
+CARD = ROOT / "book" / "_static" / "preview.png"
+WIDTH, HEIGHT = 1200, 630  # pixels of the card
+PAGE = """<style>
+  @font-face {{ font-family: BookSans; font-weight: 200 900;
+    src: url({base}fonts/source-sans-3-latin-wght-normal.woff2); }}
+  @font-face {{ font-family: BookSerif; src: url({base}fonts/source-serif-4-latin-wght-normal.woff2); }}
+  body {{ margin: 0; width: {width}px; height: {height}px; display: flex; background: #fff; }}
+  div {{ flex: 1; display: flex; flex-direction: column; justify-content: center; padding: 0 60px;
+    background: #12375c; color: #fff; font: 650 64px/1.15 BookSans, sans-serif; }}
+  p {{ margin: 30px 0 0; font: 400 30px/1.35 BookSerif, serif; }}
+  img {{ height: 600px; margin: 15px 40px; }}
+</style><div>In-Context Learning, Reproduced<p>What three groups of authors claim, run again
+beside the exact answer</p></div><img src="{base}{name}">"""
 MARKED = re.compile(r"<!-- data: what the picture shows\n(.*)\n-->\n", re.S)
 KEPT = 9  # rows of a series
 SERIES = ("panel", "series", "kind", "colour")  # what tells one series from another
@@ -56,6 +74,22 @@ def data_of(picture: str) -> str:
     return match[1].replace("- -", "--") + "\n"
 
 
+def draw_card(drawing: Path, card: Path) -> None:
+    """Set a drawing beside the book's title, as a PNG.
+
+    :raises FileNotFoundError: where this machine has no Chromium.
+    """
+    with chromium.served(drawing.parent) as address, chromium.opened() as browser:
+        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+        size = {"width": WIDTH, "height": HEIGHT}
+        body = PAGE.format(**size, base=address, name=drawing.name)
+        place = f"{address}card.html"
+        page.route(place, lambda route: route.fulfill(body=body, content_type="text/html"))
+        page.goto(place)
+        page.evaluate("document.fonts.ready")
+        write_atomically(card, page.screenshot())
+
+
 if __name__ == "__main__":
     if not FIGURE.exists():
         place = FIGURE.relative_to(ROOT)
@@ -64,3 +98,8 @@ if __name__ == "__main__":
     numbers = FIGURE.with_suffix(".csv").read_text(encoding="utf8")
     write_atomically(PICTURE, with_data(drawing, nine_of_each(numbers)))
     print(PICTURE.relative_to(ROOT))
+    try:
+        draw_card(PICTURE, CARD)
+    except FileNotFoundError as missing:
+        sys.exit(f"make picture: {missing}.")
+    print(CARD.relative_to(ROOT))

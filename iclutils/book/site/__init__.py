@@ -25,6 +25,13 @@ from iclutils.book.site.cite import CiteTheBook
 from iclutils.book.site.code_links import link_code
 from iclutils.book.site.counts import CountRole
 from iclutils.book.site.description import NOT_FOUND, add_description, take_address
+from iclutils.book.site.deviations import (
+    Deviations,
+    merge_deviations,
+    note_deviations,
+    purge_deviations,
+    write_register_anew,
+)
 from iclutils.book.site.downloads import Downloads
 from iclutils.book.site.explorers import Explorer, add_scripts
 from iclutils.book.site.figures import write_figures
@@ -47,6 +54,7 @@ from iclutils.book.site.scorecard import Scorecard
 from iclutils.book.site.search import note_places, write_places
 from iclutils.book.site.sentences import ClaimRole
 from iclutils.book.site.stamp import add_stamp, note_state, refresh
+from iclutils.book.site.times import RunTimes
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -93,6 +101,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("downloads", Downloads)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)
+    app.add_directive("deviations", Deviations)
+    app.add_directive("run-times", RunTimes)
     app.add_role("claim-value", ClaimRole("inline_value"))
     app.add_role("claim-verdict", ClaimRole("inline_verdict"))
     app.add_role("ledger-count", CountRole())
@@ -100,15 +110,19 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", take_address)
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", note_uses)
+    app.connect("doctree-read", note_deviations)
     app.connect("env-purge-doc", purge_page)
     app.connect("env-purge-doc", purge_uses)
+    app.connect("env-purge-doc", purge_deviations)
     app.connect("env-merge-info", merge_pages)
     app.connect("env-merge-info", merge_uses)
+    app.connect("env-merge-info", merge_deviations)
     app.connect("env-updated", executed_notebooks)
     app.connect("env-get-updated", write_portable, priority=AFTER_THE_NUMBERS)
     # after the notebooks: their sizes are stated
     app.connect("env-get-updated", refresh, priority=AFTER_THE_NUMBERS + 1)
     app.connect("env-updated", write_entries_anew)
+    app.connect("env-updated", write_register_anew)
     app.connect("html-page-context", add_stamp)
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", add_description)
@@ -122,5 +136,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "parallel_read_safe": True,
         "parallel_write_safe": True,
         "version": "1",
-        "env_version": 8,
+        "env_version": 9,
     }

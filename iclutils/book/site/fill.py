@@ -5,7 +5,17 @@ from collections.abc import Mapping
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from iclutils.book.site import counts, downloads, filters, rows, run_figure, scorecard, sentences
+from iclutils.book.site import (
+    counts,
+    deviations,
+    downloads,
+    filters,
+    rows,
+    run_figure,
+    scorecard,
+    sentences,
+    times,
+)
 from iclutils.book.site.build import build_of
 from iclutils.book.site.lines import show_lines
 from iclutils.book.site.nodes import as_nodes, from_run
@@ -37,6 +47,8 @@ FILLS: Mapping[str, Fill] = {
     "downloads_book": downloads.downloads_book,
     "downloads_chapters": downloads.downloads_chapters,
     "downloads_data": downloads.downloads_data,
+    "deviations": deviations.deviations,
+    "run_times": times.run_times,
     # a chapter's figure on another page
     "figure_picture": run_figure.figure_picture,
     "figure_links": run_figure.figure_links,

@@ -53,6 +53,8 @@ def previews_of(doctree: nodes.document, body: str) -> Iterator[tuple[str, str]]
     for node in doctree.findall(nodes.Element):
         if isinstance(node, WHOLE) or "proof" in node["classes"]:
             yield from pieces(node["ids"], body)
+        elif isinstance(node, nodes.list_item) and node["ids"]:
+            yield from items(node["ids"], body)
         elif isinstance(node, nodes.definition_list_item) and in_glossary(node):
             for term in node.findall(nodes.term):
                 yield from explanations(term["ids"], term.astext(), body)
@@ -71,6 +73,12 @@ def pieces(places: Iterable[str], body: str) -> Iterator[tuple[str, str]]:
         start = opening(body, place)
         if start is not None:
             yield place, cleaned(element(body, start))
+
+
+def items(places: Iterable[str], body: str) -> Iterator[tuple[str, str]]:
+    """Items of a list that have an address, without their marks."""
+    for place, piece in pieces(places, body):
+        yield place, re.sub(r"\A<li\b[^>]*>|</li>\Z", "", piece)
 
 
 def explanations(places: Iterable[str], name: str, body: str) -> Iterator[tuple[str, str]]:
