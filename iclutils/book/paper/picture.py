@@ -25,7 +25,8 @@ WIDTH, HEIGHT = 1200, 630  # pixels of the card
 PAGE = """<style>
   @font-face {{ font-family: BookSans; font-weight: 200 900;
     src: url({base}fonts/source-sans-3-latin-wght-normal.woff2); }}
-  @font-face {{ font-family: BookSerif; src: url({base}fonts/source-serif-4-latin-wght-normal.woff2); }}
+  @font-face {{ font-family: BookSerif;
+    src: url({base}fonts/source-serif-4-latin-wght-normal.woff2); }}
   body {{ margin: 0; width: {width}px; height: {height}px; display: flex; background: #fff; }}
   div {{ flex: 1; display: flex; flex-direction: column; justify-content: center; padding: 0 60px;
     background: #12375c; color: #fff; font: 650 64px/1.15 BookSans, sans-serif; }}
