@@ -47,6 +47,7 @@ HEAVY = (
     "sphinx",
     "torch",
 )
+SLOW = ("test_checker.py", "test_interrupted.py", "test_stamp.py")  # they start processes
 GROUPED = ("chapter", "reference")  # told apart by the check that turns red
 KILLED, LIVED, UNJUDGED = "killed", "lived", "unjudged"
 
@@ -211,7 +212,7 @@ def by_tests(
     slots = Slots(workers)
     green: dict[tuple[str, ...], bool | None] = {}
     verdicts: dict[Fault, str] = {}
-    waiting = list(todo)
+    waiting = sorted(todo, key=lambda one: any(name.endswith(SLOW) for name in one.tests))
     begun = time.monotonic()
 
     def of(fault: Fault) -> tuple[str, ...]:
