@@ -238,6 +238,8 @@ def by_tests(
                     waiting = [one for one in waiting if of(one) != tests]
                 continue
             verdicts[fault] = LIVED if passed else KILLED
+            if wide or not passed or not fault.wider:
+                keep(fault, verdicts[fault])
             seconds = time.monotonic() - begun
             count = f"{len(verdicts)} of {len(todo)}"
             print(f"{count}, {seconds:.0f} s: {verdicts[fault]}  {fault}", flush=True)
@@ -249,13 +251,8 @@ def judged(todo: Sequence[Fault], workers: int, deadline: float) -> dict[Fault, 
     """By the tests that cover the files, then what lived by all others that import them."""
     verdicts = by_tests(todo, workers, deadline, wide=False)
     again = [one for one, verdict in verdicts.items() if verdict == LIVED and one.wider]
-    for fault, verdict in verdicts.items():
-        if fault not in again:
-            keep(fault, verdict)
     print(f"{len(again)} lived, and are judged by all tests that import their files", flush=True)
     wide = by_tests(again, workers, deadline, wide=True)
-    for fault, verdict in wide.items():
-        keep(fault, verdict)
     unjudged = dict.fromkeys(again, UNJUDGED)
     return verdicts | unjudged | wide
 
