@@ -4,14 +4,22 @@ import csv
 import html
 import io
 import json
+import math
 import re
 
 import pytest
+from bs4 import BeautifulSoup
+from record_page import check_card, check_history
 from small_site import ROOT, SOUND, Site
 
-from iclutils.book.ledger import Ledger
+from iclutils.book.ledger import Ledger, format_value, load
+from iclutils.book.runs import cache
 from iclutils.ground.statistics import equal, greater
 
+SEEDS = {
+    "fair-holds": {"1": "holds", "2": "undecided"},
+    "fair-part": {"1": "holds in part", "2": "holds in part"},
+}
 COUNTS = ("rows", "theirs", "ours", "negative", "damaged", "sampled-parts", "false-alarms")
 
 
@@ -53,8 +61,12 @@ def site(tmp_path_factory):
     )
     numbers = "\n\n".join(f"{name} is {{ledger-count}}`{name}`." for name in COUNTS)
     (site.root / "book" / "notes.md").write_text(
-        f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n"
+        f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n\n"
+        "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n"
     )
+    recorded = site.root / "book" / "recorded"
+    recorded.mkdir()
+    (recorded / "seeds.json").write_text(json.dumps(SEEDS))
     site.ran(checked(site.root / "book" / "claims.yml"))
     return site, site.build().pages
 
@@ -81,6 +93,30 @@ def test_a_card_says_first_what_was_found(site):
     assert "The statement is undecided." in card(site, "fair-undecided")
     assert "the wrong control 'smaller' was not contradicted" in card(site, "fair-blunt")
     assert "Not tested: It would take a year." in card(site, "fair-ours-untested")
+
+
+def test_every_card_says_what_was_recorded(site):
+    small, pages = site
+    run = cache.cached_run(small.chapter, cache.cache_path(small.root))
+    records = cache.records(run.notebook)
+    rows = load(small.root / "book" / "claims.yml")["chapters"][SOUND]["claims"]
+    assert len(rows) == len(records) == 8
+    page = BeautifulSoup(pages["book/ledger"], "html.parser")
+    for row in rows:
+        found = page.find(id=f"claim-{row['id']}")
+        record = records[row["id"]]
+        if record.parts:
+            check_card(found, record, row)
+        check_history(found, record, row, SEEDS.get(row["id"], {}))
+
+
+def test_a_number_in_a_sentence_is_of_its_part_and_in_its_form(site):
+    """The part is a logarithm; its factor is above one whatever its sign."""
+    said = words(site[1]["book/notes"])
+    half = 0.05 * 6.62  # Student's t at 9 degrees of freedom
+    factor = math.exp(1.07)
+    part = format_value(-1.07, half).replace("-", "−")
+    assert f"Part {part}, factor {format_value(factor, half * factor)}." in said
 
 
 def test_a_verdict_in_place_is_one_readable_line(site):

@@ -7,22 +7,11 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 from built_site import SITE, text_of
+from record_page import check_badge, check_card, check_history, number, said
 
-from iclutils.book.ledger import Record, format_value, load
+from iclutils.book.ledger import Record, load
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
-
-SIGNS = {
-    "holds": "✓",
-    "holds in part": "◐",
-    "fails": "✗",
-    "superseded": "↻",
-    "undecided": "?",
-    "not testable": "–",
-}
-OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
-MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
 
 
 def recorded() -> dict[str, Record]:
@@ -35,6 +24,7 @@ def recorded() -> dict[str, Record]:
 
 
 RECORDS = recorded()
+SEEDS = json.loads((ROOT / cache.SEEDS_FILE).read_text(encoding="utf8"))
 ROWS = {
     row["id"]: (chapter, row)
     for chapter, block in load()["chapters"].items()
@@ -53,36 +43,13 @@ def pages() -> dict[str, BeautifulSoup]:
     return {name: soup(name) for name in names}
 
 
-def said(node: Tag | None) -> str:
-    assert node is not None
-    return " ".join(node.get_text().split())
-
-
 def cards_page(chapter: str) -> str:
     second = cache.first_page(chapter) + cache.SPECIALIST
     return f"book/chapters/{second}.html"
 
 
-def number(record: Record) -> str:
-    if record.value is None:
-        return "no value"
-    return format_value(record.value, record.half_width or 0.0)
-
-
 def test_every_row_was_run():
     assert set(RECORDS) == set(ROWS)
-
-
-def check_badge(node: Tag, verdict: str) -> None:
-    badge = node.select_one(".verdict")
-    assert said(badge) == f"{SIGNS[verdict]} {verdict}"
-    assert badge is not None
-    assert badge["class"] == ["verdict", f"verdict-{verdict.replace(' ', '-')}"]
-
-
-def check_comparison(text: str, part: Comparison) -> None:
-    assert format_value(part.value, part.half_width) in text
-    assert part.against in text
 
 
 @pytest.mark.parametrize("claim", RECORDS)
@@ -92,52 +59,9 @@ def test_the_cards_say_what_was_recorded(pages, claim):
     for page in ("book/ledger.html", cards_page(chapter)):
         card = pages[page].find(id=f"claim-{claim}")
         assert isinstance(card, Tag), f"{claim} has no card on {page}"
-        head = card.select_one(".claim-head")
-        assert head is not None
-        check_badge(head, record.verdict)
-        mark = head.select_one(".reading")
-        reading = row["source"].get("reading", "clear")
-        assert (said(mark) if mark else "") == MARKS[reading]
-        finding = said(card.select_one(".claim-finding"))
-        assert record.finding.startswith(finding)
-        assert finding
-        facts = {said(line.dt): line.dd for line in card.select("dl.claim-facts > div")}
-        assert said(facts["Measured"]).endswith(f": {number(record)}")
-        check_parts(facts["Parts"], record)
-        check_controls(card, record)
+        check_card(card, record, row)
         if page == "book/ledger.html":
-            expected = row["expected"]
-            otherwise = f"; found otherwise: {record.verdict}"
-            other = "" if expected == record.verdict else otherwise
-            assert said(facts["Expected before measuring"]) == expected + other
-            check_seeds(said(facts["Other master seeds"]), claim)
-
-
-def check_parts(shown: Tag | None, record: Record) -> None:
-    assert shown is not None
-    items = [said(item) for item in shown.select("li")]
-    assert len(items) == len(record.parts)
-    for text, (name, part) in zip(items, record.parts.items(), strict=True):
-        label = f"{name}: " if name else ""
-        assert text.startswith(f"{OUTCOMES[part.outcome]} {' '.join(label.split())}")
-        assert text.endswith(f"({part.outcome})")
-        check_comparison(text, part)
-
-
-def check_controls(card: Tag, record: Record) -> None:
-    shown = [said(node) for node in card.select(".control-result")]
-    assert len(shown) == len(record.controls)
-    for text, part in zip(shown, record.controls.values(), strict=True):
-        check_comparison(text, part)
-        assert part.outcome in text
-
-
-def check_seeds(text: str, claim: str) -> None:
-    seeds = json.loads((ROOT / cache.SEEDS_FILE).read_text(encoding="utf8")).get(claim, {})
-    for seed, verdict in seeds.items():
-        assert seed in text
-        assert verdict in text
-    assert seeds or text == "none recorded"
+            check_history(card, record, row, SEEDS.get(claim, {}))
 
 
 def test_every_verdict_in_place_is_the_recorded_one(pages):

@@ -1,0 +1,94 @@
+"""What a card of a row says, held to the row's record: for the small site and the whole one."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bs4 import Tag
+
+from iclutils.book.ledger import Record, format_value
+from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
+
+SIGNS = {
+    "holds": "✓",
+    "holds in part": "◐",
+    "fails": "✗",
+    "superseded": "↻",
+    "undecided": "?",
+    "not testable": "–",
+}
+OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
+MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
+
+
+def said(node: Tag | None) -> str:
+    assert node is not None
+    return " ".join(node.get_text().split())
+
+
+def number(record: Record) -> str:
+    if record.value is None:
+        return "no value"
+    return format_value(record.value, record.half_width or 0.0)
+
+
+def check_badge(node: Tag, verdict: str) -> None:
+    badge = node.select_one(".verdict")
+    assert said(badge) == f"{SIGNS[verdict]} {verdict}"
+    assert badge is not None
+    assert badge["class"] == ["verdict", f"verdict-{verdict.replace(' ', '-')}"]
+
+
+def check_comparison(text: str, part: Comparison) -> None:
+    assert format_value(part.value, part.half_width) in text
+    assert part.against in text
+
+
+def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
+    """Badge, mark of the reading, finding, number, parts and controls."""
+    head = card.select_one(".claim-head")
+    assert head is not None
+    check_badge(head, record.verdict)
+    mark = head.select_one(".reading")
+    reading = row["source"].get("reading", "clear")
+    assert (said(mark) if mark else "") == MARKS[reading]
+    finding = said(card.select_one(".claim-finding"))
+    assert record.finding.startswith(finding)
+    assert finding
+    facts = {said(line.dt): line.dd for line in card.select("dl.claim-facts > div")}
+    assert said(facts["Measured"]).endswith(f": {number(record)}")
+    check_parts(facts["Parts"], record)
+    check_controls(card, record)
+
+
+def check_parts(shown: Tag | None, record: Record) -> None:
+    assert shown is not None
+    items = [said(item) for item in shown.select("li")]
+    assert len(items) == len(record.parts)
+    for text, (name, part) in zip(items, record.parts.items(), strict=True):
+        label = f"{name}: " if name else ""
+        assert text.startswith(f"{OUTCOMES[part.outcome]} {' '.join(label.split())}")
+        assert text.endswith(f"({part.outcome})")
+        check_comparison(text, part)
+
+
+def check_controls(card: Tag, record: Record) -> None:
+    shown = [said(node) for node in card.select(".control-result")]
+    assert len(shown) == len(record.controls)
+    for text, part in zip(shown, record.controls.values(), strict=True):
+        check_comparison(text, part)
+        assert part.outcome in text
+
+
+def check_history(
+    card: Tag, record: Record, row: Mapping[str, Any], seeds: Mapping[str, str]
+) -> None:
+    """The verdict that was expected, and those of other master seeds: on the ledger page."""
+    facts = {said(line.dt): line.dd for line in card.select("dl.claim-facts > div")}
+    expected = row["expected"]
+    other = "" if expected == record.verdict else f"; found otherwise: {record.verdict}"
+    assert said(facts["Expected before measuring"]) == expected + other
+    text = said(facts["Other master seeds"])
+    for seed, verdict in seeds.items():
+        assert seed in text
+        assert verdict in text
+    assert seeds or text == "none recorded"
