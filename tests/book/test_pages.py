@@ -14,6 +14,7 @@ from small_site import ROOT, SOUND, Site
 
 from iclutils.book.ledger import Ledger, format_value, load
 from iclutils.book.runs import cache
+from iclutils.book.site import portable, previews, search
 from iclutils.ground.statistics import equal, greater
 
 SEEDS = {
@@ -196,6 +197,39 @@ def test_a_page_describes_itself(site):
     assert '<meta name="description" content="rows is' in page
     assert '<meta property="og:title" content="Notes">' in page
     assert '<meta property="og:type" content="article">' in page
+
+
+def test_rows_and_sections_can_be_searched(site):
+    text = (site[0].html / search.PLACES).read_text(encoding="utf8")
+    places = json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
+    found = {place["address"]: place for place in places}
+    row = found["book/ledger.html#claim-fair-part"]
+    assert row["keys"][0] == "fair-part"
+    assert "1 of 3 parts hold." in row["text"]
+    assert found["book/notes.html#notes"]["title"] == "Notes"
+    assert "rows is 8." in found["book/notes.html#notes"]["text"]
+    assert "fair-part" not in found["book/ledger.html#the-ledger"]["text"]  # it is a place itself
+
+
+def test_a_claim_has_a_preview(site):
+    text = (site[0].html / previews.FOLDER / f"book/chapters/{SOUND}.js").read_text(encoding="utf8")
+    found = json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
+    said = words(found["claim-fair-part"])
+    assert said.startswith("◐ holds in part fair-part")
+    assert "It does for every class of tasks." in said
+    assert said.endswith("1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine.")
+
+
+def test_the_notebook_has_the_verdicts_in_words(site):
+    path = site[0].html / "book" / "downloads" / f"{SOUND}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf8"))["cells"]
+    shown = [output["data"] for cell in cells for output in cell.get("outputs", [])]
+    (said,) = ["".join(data["text/markdown"]) for data in shown if "text/markdown" in data]
+    assert said.startswith("**✓ holds** **The statement holds.** Measured: 1.02 ± 0.33")
+    assert said.count("\n\n") == 7
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    assert "**◐ holds in part** `fair-part`: 1 of 3 parts hold." in text
+    assert not portable.RAW.search(text)
 
 
 def test_the_two_scorecards_are_counted_apart(site):

@@ -8,7 +8,7 @@ import pytest
 from docutils import nodes
 
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site import archive, description, markdown, portable
+from iclutils.book.site import archive, description, deviations, markdown, portable, times
 from iclutils.book.site.markdown import Markdown
 from iclutils.book.site.nodes import badge, tag
 from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
@@ -144,6 +144,23 @@ def test_the_literature_is_linked_and_used():
     assert {key for key, _ in entries} == named
     for key, fields in entries:
         assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
+
+
+def test_a_deviation_is_named_by_its_first_words():
+    entry = nodes.list_item("", paragraph(nodes.strong("", "Task norm."), nodes.Text(" Ours is")))
+    listed = nodes.enumerated_list("", entry)
+    section = nodes.section("", nodes.title("", "Deviations"), listed)
+    other = nodes.section("", nodes.title("", "Verdicts"), nodes.enumerated_list())
+    page = nodes.section("", section, other)
+    assert list(deviations.entries(page)) == [entry]
+    assert deviations.first_words(entry) == "Task norm"
+    assert deviations.CHAPTER.match("book/chapters/05b_trained")[1] == "5b"
+    assert deviations.CHAPTER.match("book/notation") is None
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])
+def test_a_duration(seconds, said):
+    assert times.duration(seconds) == said
 
 
 def test_no_directive_passes_as_markdown():
