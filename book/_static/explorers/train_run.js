@@ -15,15 +15,12 @@
     const rowsOf = count => {
       const rows = new Float64Array(count * row.length);
       let filled = 0;
-      return {
-        rows,
-        add() {
-          run.record(row, 0);
-          rows.set(row, filled);
-          filled += row.length;
-        },
-        filled: () => rows.slice(0, filled),
+      const add = () => {
+        run.record(row, 0);
+        rows.set(row, filled);
+        filled += row.length;
       };
+      return {add, filled: () => rows.slice(0, filled)};
     };
     return ({kind, model, settings, seed, count, budget, number: asked}) => {
       if (kind === "start") {
@@ -31,9 +28,6 @@
         row = new Float64Array(run.size);
         step = 0;
         number = asked;
-        const first = rowsOf(1);
-        first.add();
-        post({number, step, size: run.size, every: run.every, rows: first.rows});
       } else if (kind === "set") {
         run.set(settings);
         post({number, step, settings, rows: new Float64Array(0)});
@@ -70,64 +64,78 @@ onmessage = event => take(event.data);`;
     return message => made.postMessage(message);
   }
 
-  /** A run of `model`; `changed()` is called when there are new records. */
+  /**
+   * A run of `model`; `changed()` is called when there are new records. The page itself makes the
+   * first record; a worker is started with the first step.
+   */
   X.makeRun = (model, changed) => {
     let rows;
     let size = 0;
-    let asked = false;
+    let asked = false; // steps that were not answered yet
+    let first = null; // what the run starts with, until the first step
     let events = [];
-    let seedNow;
-    const run = {number: 0, step: 0, length: 0, every: 1, aside: true, busy: () => asked};
-    const answer = message => {
-      if (message.number !== run.number) return; // of a run that was given up
-      if (message.settings) {
-        // in force from here on
-        if (events[events.length - 1].step === message.step) events.pop();
-        events.push({step: message.step, settings: message.settings});
-        changed();
-        return;
-      }
-      if (message.size) {
-        size = message.size;
-        run.every = message.every;
-        rows = new Float64Array(256 * size);
-        run.length = 0;
-      }
-      const more = message.rows.length / size;
-      if ((run.length + more) * size > rows.length) {
-        const larger = new Float64Array(Math.max(2 * rows.length, (run.length + more) * size));
+    let send = null;
+    const run = {number: 0, step: 0, length: 0, every: 1, busy: () => asked};
+
+    function add(more) {
+      if (rows.length < run.length * size + more.length) {
+        const larger = new Float64Array(Math.max(2 * rows.length, run.length * size + more.length));
         larger.set(rows);
         rows = larger;
       }
-      rows.set(message.rows, run.length * size);
-      run.length += more;
-      run.step = message.step;
-      asked = false;
+      rows.set(more, run.length * size);
+      run.length += more.length / size;
       changed();
-    };
-    let send;
-    const stay = () => {
-      // no worker: the page takes the steps itself, from the start
-      run.aside = false;
+    }
+    function answer({number, step, settings, rows: more}) {
+      if (number !== run.number) return; // of a run that was given up
+      if (settings) {
+        // in force from here on
+        if (events[events.length - 1].step === step) events.pop();
+        events.push({step, settings});
+        changed();
+        return;
+      }
+      run.step = step;
+      asked = false;
+      add(more);
+    }
+    /** No worker: the page takes the steps itself, from the start. */
+    function stay() {
       send = onThePage(answer);
-      if (events.length) run.start(events[events.length - 1].settings, seedNow);
-    };
-    try {
-      send = aside(answer, stay);
-    } catch {
-      stay();
+      const {settings} = events[events.length - 1];
+      run.start(settings, events[0].seed);
+    }
+    function wake() {
+      try {
+        send ??= aside(answer, stay);
+      } catch {
+        stay();
+      }
     }
     run.start = (settings, seed) => {
-      events = [{step: 0, settings: {...settings}}];
-      seedNow = seed;
+      events = [{step: 0, settings: {...settings}, seed}];
+      first = {kind: "start", model, settings: {...settings}, seed, number: ++run.number};
+      asked = false;
       run.step = run.length = 0;
-      asked = true;
-      send({kind: "start", model, settings: {...settings}, seed, number: ++run.number});
+      const own = X.training.N.models[model].start(settings, seed);
+      size = own.size;
+      run.every = own.every;
+      rows = new Float64Array(256 * size);
+      const row = new Float64Array(size);
+      own.record(row, 0);
+      add(row);
     };
     /** Other settings from the next step on. */
-    run.set = settings => send({kind: "set", settings: {...settings}});
+    run.set = settings => {
+      if (first) run.start(settings, first.seed);
+      else send({kind: "set", settings: {...settings}});
+    };
     run.advance = (count, budget = 12) => {
-      if (asked || !run.length) return;
+      if (asked) return;
+      wake();
+      if (first) send(first);
+      first = null;
       asked = true;
       send({kind: "advance", count, budget});
     };
