@@ -27,7 +27,8 @@ function decadeTicks([low, high], room) {
 }
 
 /** The ticks of an axis: [value, text]; `room` is how many there may be. */
-function ticksOf({range, log}, room) {
+function ticksOf({range, log, ticks: given}, room) {
+  if (given) return given.map(v => [v, minus(String(v))]);
   if (log) return decadeTicks(range, room);
   const [low, high] = range;
   const rough = (high - low) / Math.max(2, room);
@@ -100,11 +101,11 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
 /**
  * A drawing in a panel, an element of the page.
  *
- * x, y: {label, range, log, hidden}; `lines` [{points, kind, name, sticks, scatter, ends}], where a
- * name makes the line's values readable by pointer and keyboard and `ends` says why it stops;
- * `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull at the mark moves, or a
- * function from the place to {setting: value}; `bands` [{from, to, text}]; `dots` [{at: [x, y],
- * kind}]; `label` is spoken.
+ * x, y: {label, range, log, ticks, hidden}; `lines` [{points, kind, name, sticks, scatter, ends}],
+ * where a name makes the line's values readable by pointer and keyboard and `ends` says why it
+ * stops; `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull
+ * at the mark moves, or a function from the place to {setting: value}; `bands` [{from, to, text}];
+ * `dots` [{at: [x, y], kind}]; `label` is spoken.
  */
 function plot(panel, options) {
   const {x, y, lines = [], marks = [], bands = [], dots = [], label} = options;

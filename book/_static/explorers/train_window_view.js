@@ -164,7 +164,8 @@
       }
       const pull = N.scores(linear, here.circle, here.query);
       const largest = Math.max(0.1 / n, ...pull.map(Math.abs)); // below it the head says nothing
-      const x = {label: "angle to the query (degrees)", range: d === 2 ? [-180, 180] : [0, 180]};
+      const ticks = d === 2 ? [-180, -90, 0, 90, 180] : [0, 45, 90, 135, 180];
+      const x = {label: "angle to the query (degrees)", range: [ticks[0], 180], ticks};
       const nearest = (Math.min(...here.angles.map(Math.abs)) * Math.PI) / 180;
       replot(weights, {
         x,
