@@ -6,6 +6,7 @@ with alt text, no accessibility finding of any rule.
 
 import csv
 import math
+import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,6 +15,7 @@ from built_site import PAGES, SITE, Anchors, text_of
 
 from iclutils.book.figures import legibility
 from iclutils.book.runs import cache
+from iclutils.book.site import dark
 from iclutils.book.site.figures import chapter_figures
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
@@ -103,6 +105,7 @@ def test_page(window, findings, address, name):
 # ------------------------------------------------------------------ figures as files
 
 
+WORDS = re.compile(r'-->\s*<g style="fill: (#\w+)')  # a word's outlines follow the word
 FIGURES = [figure for chapter in cache.toc_chapters() for figure in chapter_figures(chapter)]
 
 
@@ -137,6 +140,21 @@ def test_a_figure_has_words_and_files_and_can_be_read(figure):
     smallest = lettering["smallest"]
     assert smallest >= legibility.SMALLEST, f"lettering of {smallest} px on a phone"
     assert lettering["faults"] == []
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name or "nameless")
+def test_a_figure_can_be_read_in_the_dark(figure):
+    """Words stand out by 4.5; series by 3, or as in the light where a value is meant to be pale."""
+    light = (SITE / figure.svg_file).read_text(encoding="utf8")
+    svg = (SITE / figure.dark_file).read_text(encoding="utf8")
+    assert svg.count("<path") == light.count("<path")
+    words = set(WORDS.findall(svg)) - {dark.GROUND}  # the ground's own: words on a filled mark
+    assert not {word for word in words if dark.contrast(word, dark.GROUND) < 4.5}
+    rows = csv.DictReader((SITE / figure.csv_file).open(encoding="utf8"))
+    series = dark.partners_of(sorted({row.get("colour") or dark.BLACK for row in rows}))
+    for before, after in series.items():
+        wanted = min(3, 0.95 * dark.contrast(before, "#ffffff"))
+        assert dark.contrast(after, dark.GROUND) >= wanted, before
 
 
 def test_a_figures_data_are_the_numbers_of_the_package():

@@ -1,4 +1,4 @@
-"""The book's figures as files: each figure as ``book/figures/<name>.svg`` and ``.csv``.
+"""The book's figures as files: ``book/figures/<name>.svg``, ``<name>-dark.svg`` and ``.csv``.
 
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`iclutils.book.figures`). How the pages show them: :mod:`iclutils.book.site.run_figure`.
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.site.dark import dark_svg
 
 FOLDER = "book/figures"
 SVG = "image/svg+xml"
@@ -41,6 +42,11 @@ class Figure:
     def svg_file(self) -> str:
         """The place of the drawing."""
         return f"{FOLDER}/{self.name}.svg"
+
+    @property
+    def dark_file(self) -> str:
+        """The place of the drawing for the dark theme."""
+        return f"{FOLDER}/{self.name}-dark.svg"
 
     @property
     def csv_file(self) -> str:
@@ -122,7 +128,11 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     for figure in figures:
         if figure.output is None:
             continue
-        texts = {figure.svg_file: figure.svg, figure.csv_file: figure.with_it.get("csv", "")}
+        texts = {
+            figure.svg_file: figure.svg,
+            figure.dark_file: dark_svg(figure.svg),
+            figure.csv_file: figure.with_it.get("csv", ""),
+        }
         for name, text in texts.items():
             write_atomically(site / name, text)
             written.add(site / name)

@@ -53,7 +53,7 @@ def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str
     figure = named(page, node)
     if figure.output is None:
         return [nodes.paragraph("", "This figure is not run yet.")]
-    return [picture(page, figure, node["alt"])]
+    return pictures(page, figure, node["alt"])
 
 
 def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
@@ -63,16 +63,23 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     return [files_line(page, figure.name, tag("a", "In its chapter", href=place), " · ")]
 
 
-def picture(page: Page, figure: Figure, alt: str = "") -> html_tag:
-    """The picture; its size is stated so that the page does not jump when it comes."""
+def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
+    """The figure in the colours of either theme, of which the theme shows one.
+
+    Their size is stated so that the page does not jump when they come.
+    """
     size = figure.size
-    return tag(
-        "img",
-        src=page.beside(figure.svg_file),
-        alt=" ".join((alt or figure.alt).split()),
-        width=str(round(PIXELS * size.width)),
-        height=str(round(PIXELS * size.height)),
-    )
+    return [
+        tag(
+            "img",
+            src=page.beside(file),
+            alt=" ".join((alt or figure.alt).split()),
+            width=str(round(PIXELS * size.width)),
+            height=str(round(PIXELS * size.height)),
+            classes=[shown],
+        )
+        for file, shown in ((figure.svg_file, "only-light"), (figure.dark_file, "only-dark"))
+    ]
 
 
 def files_line(page: Page, name: str, *before: nodes.Node | str) -> html_tag:
@@ -97,7 +104,7 @@ def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
     """Show one figure from its file: one file a figure, whichever page shows it."""
     image = next(iter(node.findall(nodes.image)), None)
     if image is not None and figure.output is not None:
-        image.replace_self(picture(page, figure))
+        image.replace_self(pictures(page, figure))
     legend = next(iter(node.findall(nodes.legend)), None)
     if legend is None:
         legend = nodes.legend()
