@@ -146,7 +146,7 @@ def test_a_figure_has_words_and_files_and_can_be_read(figure):
 def test_a_figure_can_be_read_in_the_dark(figure):
     """Words stand out by 4.5; series by 3, or as in the light where a value is meant to be pale."""
     light = (SITE / figure.svg_file).read_text(encoding="utf8")
-    svg = (SITE / figure.dark_file).read_text(encoding="utf8")
+    svg = (SITE / figure.file(dark=True)).read_text(encoding="utf8")
     assert svg.count("<path") == light.count("<path")
     words = set(WORDS.findall(svg)) - {dark.GROUND}  # the ground's own: words on a filled mark
     assert not {word for word in words if dark.contrast(word, dark.GROUND) < 4.5}

@@ -1,4 +1,7 @@
-"""The book's figures as files: ``book/figures/<name>.svg``, ``<name>-dark.svg`` and ``.csv``.
+"""The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
+
+Beside them lie ``<name>-dark.svg`` for the dark theme, and ``<name>-wide.svg`` and
+``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen.
 
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`iclutils.book.figures`). How the pages show them: :mod:`iclutils.book.site.run_figure`.
@@ -41,12 +44,11 @@ class Figure:
     @property
     def svg_file(self) -> str:
         """The place of the drawing."""
-        return f"{FOLDER}/{self.name}.svg"
+        return self.file()
 
-    @property
-    def dark_file(self) -> str:
-        """The place of the drawing for the dark theme."""
-        return f"{FOLDER}/{self.name}-dark.svg"
+    def file(self, *, wide: bool = False, dark: bool = False) -> str:
+        """The place of the drawing for one kind of screen."""
+        return f"{FOLDER}/{self.name}{'-wide' if wide else ''}{'-dark' if dark else ''}.svg"
 
     @property
     def csv_file(self) -> str:
@@ -62,8 +64,13 @@ class Figure:
         return "".join(text) if isinstance(text, list) else str(text)
 
     @property
+    def wide_svg(self) -> str:
+        """The same panels side by side; empty where they are in one row anyway."""
+        return str(self.with_it.get("wide", ""))
+
+    @property
     def with_it(self) -> Mapping[str, Any]:
-        """What the figure carries beside its picture: ``csv`` and ``lettering``."""
+        """What the figure carries beside its picture: ``csv``, ``lettering``, perhaps ``wide``."""
         metadata = self.output.get("metadata", {}) if self.output else {}
         carried: Mapping[str, Any] = metadata.get(SVG, {})
         return carried
@@ -71,7 +78,15 @@ class Figure:
     @property
     def size(self) -> Size:
         """The size that the SVG states."""
-        head = self.svg[self.svg.index("<svg") :][:500]
+        return self._size(self.svg)
+
+    @property
+    def wide_size(self) -> Size:
+        """The size that the wide SVG states."""
+        return self._size(self.wide_svg)
+
+    def _size(self, svg: str) -> Size:
+        head = svg[svg.index("<svg") :][:500]
         return Size(self._stated(head, "width"), self._stated(head, "height"))
 
     def _stated(self, head: str, side: str) -> float:
@@ -128,11 +143,11 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     for figure in figures:
         if figure.output is None:
             continue
-        texts = {
-            figure.svg_file: figure.svg,
-            figure.dark_file: dark_svg(figure.svg),
-            figure.csv_file: figure.with_it.get("csv", ""),
-        }
+        texts = {figure.csv_file: figure.with_it.get("csv", "")}
+        for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
+            if svg:
+                texts[figure.file(wide=wide)] = svg
+                texts[figure.file(wide=wide, dark=True)] = dark_svg(svg)
         for name, text in texts.items():
             write_atomically(site / name, text)
             written.add(site / name)

@@ -29,8 +29,8 @@ SIGNS = {
     UNDECIDED_ROW: "?",
     NOT_TESTABLE: "–",
 }
-INLINE = {"a", "code", "em", "span", "input"}
-VOID = {"img", "input"}
+INLINE = {"a", "code", "em", "span", "input", "source"}
+VOID = {"img", "input", "source"}
 
 
 def slug(verdict: str) -> str:

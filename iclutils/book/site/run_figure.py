@@ -12,11 +12,12 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils.book.site.figures import FOLDER, Figure
+from iclutils.book.site.figures import FOLDER, Figure, Size
 from iclutils.book.site.nodes import from_run, html_tag, tag
 from iclutils.book.site.page import Page
 
 PIXELS = 4 / 3  # to a point
+WIDE_SCREEN = "screen and (min-width: 760px)"  # there the text has the room of LAPTOP
 
 
 class RunFigure(SphinxDirective):
@@ -64,22 +65,31 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
 
 
 def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
-    """The figure in the colours of either theme, of which the theme shows one.
-
-    Their size is stated so that the page does not jump when they come.
-    """
-    size = figure.size
+    """The figure in the colours of either theme, of which the theme shows one."""
+    words = " ".join((alt or figure.alt).split())
     return [
-        tag(
-            "img",
-            src=page.beside(file),
-            alt=" ".join((alt or figure.alt).split()),
-            width=str(round(PIXELS * size.width)),
-            height=str(round(PIXELS * size.height)),
-            classes=[shown],
-        )
-        for file, shown in ((figure.svg_file, "only-light"), (figure.dark_file, "only-dark"))
+        picture(page, figure, words, dark=False, shown="only-light"),
+        picture(page, figure, words, dark=True, shown="only-dark"),
     ]
+
+
+def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> html_tag:
+    """The figure in one theme's colours, on a wide screen with its panels side by side.
+
+    Its sizes are stated so that the page does not jump when it comes.
+    """
+    source = page.beside(figure.file(dark=dark))
+    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.size))
+    if not figure.wide_svg:
+        return image
+    wide = page.beside(figure.file(wide=True, dark=dark))
+    beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure.wide_size))
+    return tag("picture", beside, image)
+
+
+def pixels(size: Size) -> dict[str, str]:
+    """A size as attributes of an image."""
+    return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
 
 
 def files_line(page: Page, name: str, *before: nodes.Node | str) -> html_tag:
