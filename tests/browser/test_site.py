@@ -34,6 +34,13 @@ STATE = """() => {
     bad: all('.katex-error').map(e => e.textContent),
     fixed: all('.formula').filter(e => getComputedStyle(e).overflowX !== 'auto').length,
     typeset: all('.katex').length,
+    unsaid: all('main figure')
+      .filter(e => e.checkVisibility()
+        && ![...e.querySelectorAll('figcaption')].every(c => c.checkVisibility()))
+      .map(e => e.id),
+    shown: all('main figure:has(img)').filter(e => e.checkVisibility()
+      && [...e.querySelectorAll('img')].filter(i => i.checkVisibility()).length !== 1)
+      .map(e => e.id),
     images: all('main img')
       .map(e => [e.getAttribute('src'), e.getAttribute('alt'), e.naturalWidth])};
 }"""
@@ -83,6 +90,8 @@ def test_page(window, findings, address, name):
     if state["raw"] or state["mute"] or state["bad"]:
         faults = f"{state['raw']} raw, {state['mute']} without MathML, faults {state['bad']}"
         wrong.append(f"formulas: {faults}")
+    if state["unsaid"] or state["shown"]:
+        wrong.append(f"figures without a caption {state['unsaid']}, not one image {state['shown']}")
     if state["fixed"]:
         wrong.append(f"{state['fixed']} displayed formulas would not scroll in their boxes")
     if name.startswith("book/chapters/") and not state["typeset"]:

@@ -81,10 +81,11 @@ def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> 
     source = page.beside(figure.file(dark=dark))
     image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.size))
     if not figure.wide_svg:
-        return image
+        # not the image alone: the theme hides captions beside the image of the other theme
+        return tag("picture", image)
     wide = page.beside(figure.file(wide=True, dark=dark))
     beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure.wide_size))
-    return tag("picture", beside, image)
+    return tag("picture", beside, image, classes=["wide"])
 
 
 def pixels(size: Size) -> dict[str, str]:
