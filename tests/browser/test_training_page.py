@@ -143,7 +143,7 @@ def test_settings_are_turned_during_the_run(trainings, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_control_is_reached_by_tab(trainings, name):
     page, _ = trainings
-    controls = f"{place(name)} :is(input, select, button)"
+    controls = f"{place(name)} :is(input, select, button, [tabindex='0'])"
     page.focus(controls)
     for at in range(page.locator(controls).count()):
         found, outline = page.evaluate(

@@ -6,6 +6,7 @@
   const {field, make, panelOf, parsed, rich, show} = X;
   const SPOKEN = 5000; // milliseconds between two sentences while it plays
   const REST = 400; // milliseconds after which the address names the settings
+  const NARROW = 600; // pixels of a page that has no room beside the pictures
   const LARGEST = 999999; // seed
 
   /** The list of numbers: {node, show(rows)} with rows of [key, label, value]. */
@@ -96,6 +97,8 @@
     const pictures = make("div", {class: pairs}, ...panels.map(p => p.node));
     root.classList.add("x-training");
     root.append(player.node, form, pictures, said, list.node);
+    // on a phone the first pictures stand between the player and the settings: both are in sight
+    if (window.innerWidth < NARROW) panels[Math.min(1, panels.length - 1)].node.after(form);
 
     /** Settings and seed that a link or the page names; the others as ever. */
     const fill = query => {
