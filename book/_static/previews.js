@@ -55,8 +55,8 @@ function place() {
   const below = box.bottom + GAP + size.height <= high || box.top < high - box.bottom;
   note.style.maxHeight = `${(below ? high - box.bottom : box.top) - 2 * GAP}px`;
   const height = note.getBoundingClientRect().height;
-  note.style.left = `${scrollX + Math.max(GAP, Math.min(box.left, wide - size.width - GAP))}px`;
-  note.style.top = `${scrollY + (below ? box.bottom + GAP : box.top - GAP - height)}px`;
+  note.style.left = `${Math.max(GAP, Math.min(box.left, wide - size.width - GAP))}px`;
+  note.style.top = `${below ? box.bottom + GAP : box.top - GAP - height}px`;
 }
 
 async function show(link) {
@@ -73,7 +73,7 @@ async function show(link) {
   if (owner.title) { owner.dataset.title = owner.title; owner.removeAttribute("title"); }
   note.addEventListener("pointerenter", () => clearTimeout(going));
   note.addEventListener("pointerleave", later);
-  document.body.append(note);
+  document.querySelector("main").append(note);  // every word of a page stands in a landmark
   for (const image of note.querySelectorAll("img")) image.addEventListener("load", () => note && place());
   place();
   owner.setAttribute("aria-describedby", "preview");
@@ -108,4 +108,5 @@ document.addEventListener("focusin", event => {
 document.addEventListener("focusout", event => { if (linkOf(event)) later(); });
 document.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 addEventListener("resize", hide);
+addEventListener("scroll", () => { if (note) place(); }, {passive: true});
 })();
