@@ -12,13 +12,13 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from torch import Tensor
-
 from iclutils.book.runs import sweeps
+from iclutils.book.runs.published import published
 from iclutils.book.runs.sweeps import Job, Sweep, table
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 from iclutils.regression import layer_training, transformer_training
+from iclutils.regression.diversity import four_digits
 from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.setting import Setting, errors
@@ -27,6 +27,7 @@ from iclutils.regression.transformers import Architecture, losses
 __all__ = [
     "SWEEPS",
     "drift",
+    "published",
     "read",
     "reduced_and_dmmse_errors",
     "reduced_errors",
@@ -96,7 +97,7 @@ def trained_layer_errors(
     fleet = draw_fleet([n] * sets, d, d, rho, seed)
     test = draw_fleet([400] * sets, d, d, rho, seed, role="test")
     layers = layer_training.fit(fleet, seed, unconverged=1 / 8)
-    return {"train": _four_digits(layers.loss(fleet)), "icl": _four_digits(layers.loss(test))}
+    return {"train": four_digits(layers.loss(fleet)), "icl": four_digits(layers.loss(test))}
 
 
 def trained_transformer_errors(
@@ -128,13 +129,9 @@ def trained_transformer_errors(
         architecture, fleet, seed, checkpoints, learning_rate=rate
     )
     return {
-        name: [_four_digits(losses(architecture, weights, prompts)) for weights in trained]
+        name: [four_digits(losses(architecture, weights, prompts)) for weights in trained]
         for name, prompts in measured.items()
     }
-
-
-def _four_digits(values: Tensor) -> list[float]:
-    return [float(f"{value:.4g}") for value in values.tolist()]
 
 
 def _reduced_job(

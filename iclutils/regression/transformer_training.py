@@ -18,15 +18,18 @@ def train(
     *,
     learning_rate: float = 1e-3,
     cooldown: float = 0.2,
+    batch: int | None = None,
     dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
 ) -> list[Weights]:
     """Train B models by AdamW, each on its set of n prompts; the weights after each checkpoint.
 
-    Minibatches have ⌊n/10⌋ prompts, at least one, drawn without replacement, afresh for every
-    step and at the same places in all sets. The ``learning_rate`` falls linearly to zero over the
-    last share ``cooldown`` of the steps (from 0 to 1); the weight decay is 10⁻⁴.
+    Minibatches have ``batch`` prompts, or else ⌊n/10⌋ and at least one, drawn without replacement,
+    afresh for every step and at the same places in all sets. The ``learning_rate`` falls linearly
+    to zero over the last share ``cooldown`` of the steps (from 0 to 1); the weight decay is 10⁻⁴.
     ``checkpoints`` are rising numbers of steps, and the last is the length of the training.
-    ``seed`` chooses initial weights and minibatches, ``dtype`` the precision.
+    ``seed`` chooses initial weights and minibatches, the same ones on every ``device``; ``dtype``
+    is the precision.
 
     >>> from iclutils.regression.fleet import draw_fleet
     >>> from iclutils.regression.transformers import losses
@@ -37,16 +40,19 @@ def train(
     >>> fell.tolist()
     [True, True]
 
-    Raises ``ValueError`` where ``learning_rate`` is not positive, ``cooldown`` outside [0, 1], a
-    checkpoint below 1, the checkpoints do not rise, or the fleet's sets differ in size.
+    Raises ``ValueError`` where ``learning_rate`` is not positive, ``cooldown`` outside [0, 1],
+    ``batch`` outside 1 to n, a checkpoint below 1, the checkpoints do not rise, or the fleet's
+    sets differ in size.
     """
     validation.positive("learning_rate", learning_rate)
     validation.in_range("cooldown", cooldown, 0, 1)
     _check_checkpoints(checkpoints)
-    tokens, y = tokens_of(fleet, dtype)
+    tokens, y = (part.to(device) for part in tokens_of(fleet, dtype))
     count, n = y.shape
+    size = max(1, n // 10) if batch is None else validation.whole("batch", batch, high=n)
     steps = checkpoints[-1]
-    weights = architecture.initial_weights(seed, range(count), dtype)
+    start = architecture.initial_weights(seed, range(count), dtype)
+    weights = {name: w.to(device) for name, w in start.items()}
     parameters = [w.requires_grad_() for w in weights.values()]
     optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=1e-4, fused=True)
     generator = stream(seed, "minibatches", n)
@@ -55,7 +61,7 @@ def train(
         if cooldown:
             share = min(1.0, (steps - step + 1) / (cooldown * steps))
             optimiser.param_groups[0]["lr"] = learning_rate * share
-        chosen = torch.randperm(n, generator=generator)[: max(1, n // 10)]
+        chosen = torch.randperm(n, generator=generator)[:size].to(device)
         answers = forward(architecture, weights, tokens.index_select(1, chosen))
         error = answers - y.index_select(1, chosen)
         optimiser.zero_grad()

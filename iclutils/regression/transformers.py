@@ -38,24 +38,30 @@ CUT_NORMAL_SD = 0.87962566
 
 @dataclass(frozen=True)
 class Architecture:
-    """Width ``d`` (that of x too), number of ``blocks``, and of ``dense`` layers in each one's f.
+    """Dimension ``d`` of x, number of ``blocks``, and of ``dense`` layers in each one's f.
 
-    Raises ``ValueError`` where ``d`` is below 2, ``blocks`` below 1 or ``dense`` below 0.
+    ``width`` is that of all that is between embedding and read-out, and d where it is 0.
+
+    Raises ``ValueError`` where ``d`` is below 2, ``blocks`` below 1, or ``dense`` or ``width``
+    below 0.
     """
 
     d: int
     blocks: int
     dense: int = 1
+    width: int = 0
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
         validation.whole("blocks", self.blocks)
         validation.whole("dense", self.dense, low=0)
+        validation.whole("width", self.width, low=0)
+        object.__setattr__(self, "width", self.width or self.d)
 
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Name and shape of every trained array; matrices act from the right, (inputs, outputs)."""
-        d = self.d
-        found = {"embed": (d + 1, d), "embed bias": (1, d)}
+        d = self.width
+        found = {"embed": (self.d + 1, d), "embed bias": (1, d)}
         for i in range(self.blocks):
             found |= {f"{name} {i}": (d, d) for name in "QKV"}
             norms = ("scale", "shift", "last scale", "last shift")
@@ -84,7 +90,7 @@ class Architecture:
                 found[name] = torch.full((len(models), *shape), fill, dtype=dtype)
             else:
                 drawn = [
-                    _cut_gaussian(shape, stream(seed, "start of transformer", name, self.d, b))
+                    _cut_gaussian(shape, stream(seed, "start of transformer", name, self.width, b))
                     for b in models
                 ]
                 found[name] = torch.stack(drawn).to(dtype)
@@ -133,6 +139,27 @@ def _block(
     return _after_attention(weights, i, dense, added, eps).view(count, n, t, d)
 
 
+def _first_block(
+    weights: Weights, dense: int, tokens: Float[Tensor, "models prompts t e"], eps: float
+) -> Float[Tensor, "models prompts t width"]:
+    r"""The first of several blocks, with its attention in the few dimensions of the tokens.
+
+    With a 1 appended to a token z, h = zE for one matrix E, so that the scores are
+    :math:`z\,(EQK^\top E^\top)z^\top` and what is added to h is :math:`(\mathrm{softmax}\,z)EV`.
+    """
+    count, n, t, _ = tokens.shape
+    z = functional.pad(tokens, (0, 1), value=1.0)
+    embed = torch.cat([weights["embed"], weights["embed bias"]], 1)
+    width = embed.shape[-1]
+    pull = (embed @ weights["Q 0"]) @ (embed @ weights["K 0"]).mT
+    scores = (z @ pull[:, None]) @ z.mT * width**-0.5
+    later = torch.ones(t, t, dtype=torch.bool, device=z.device).triu(1)
+    seen = functional.softmax(scores.masked_fill(later, -torch.inf), -1) @ z
+    both = torch.cat([z, seen], -1).reshape(count, n * t, -1)
+    added = both @ torch.cat([embed, embed @ weights["V 0"]], 1)
+    return _after_attention(weights, 0, dense, added, eps).view(count, n, t, width)
+
+
 def forward(
     architecture: Architecture,
     weights: Weights,
@@ -151,7 +178,8 @@ def forward(
     the query q alone, where :math:`qQ(hK)^\top = (qQK^\top)h^\top` and softmax(·)hV =
     (softmax(·)h)V make keys and values of the other tokens unnecessary. With one block not even
     the other tokens' embedding is needed: its bias shifts all scores alike, which the softmax does
-    not see.
+    not see. Where the width is more than the d + 2 numbers of a token and a bias, the first block's
+    scores and means are formed in these.
 
     Raises ``ValueError`` where a token has not d + 1 entries.
     """
@@ -161,16 +189,19 @@ def forward(
     if last == 0:
         query = torch.baddbmm(bias, tokens[:, :, -1], embed)
         pull = (query @ weights["Q 0"] @ weights["K 0"].mT) @ embed.mT
-        seen = torch.baddbmm(bias, _seen(tokens, pull, architecture.d), embed)
+        seen = torch.baddbmm(bias, _seen(tokens, pull, architecture.width), embed)
     else:
-        count, n, t, e = tokens.shape
-        rows = torch.baddbmm(bias, tokens.reshape(count, n * t, e), embed)
-        h = rows.view(count, n, t, e - 1)
-        for i in range(last):
+        if architecture.width > architecture.d + 2:
+            h = _first_block(weights, dense, tokens, eps)
+        else:
+            count, n, t, e = tokens.shape
+            rows = torch.baddbmm(bias, tokens.reshape(count, n * t, e), embed)
+            h = _block(weights, 0, dense, rows.view(count, n, t, -1), eps)
+        for i in range(1, last):
             h = _block(weights, i, dense, h, eps)
         query = h[:, :, -1]
         pull = query @ weights[f"Q {last}"] @ weights[f"K {last}"].mT
-        seen = _seen(h, pull, architecture.d)
+        seen = _seen(h, pull, architecture.width)
     added = query + seen @ weights[f"V {last}"]
     final = _after_attention(weights, last, dense, added, eps)
     return torch.baddbmm(weights["read bias"], final, weights["read"])[..., 0]
@@ -179,10 +210,10 @@ def forward(
 def _seen(
     source: Float[Tensor, "models prompts t width"],
     pull: Float[Tensor, "models prompts width"],
-    d: int,
+    scale: int,
 ) -> Float[Tensor, "models prompts width"]:
-    """The mean of the ``source`` under the query's attention, softmax(source·pull/√d)."""
-    scores = functional.softmax((source @ pull[..., None])[..., 0] * d**-0.5, -1)
+    """The mean of ``source`` under the query's attention, softmax(source·pull/√scale)."""
+    scores = functional.softmax((source @ pull[..., None])[..., 0] * scale**-0.5, -1)
     return (scores[:, :, None] @ source)[:, :, 0]
 
 
@@ -251,6 +282,7 @@ def losses(
 
     Raises ``ValueError`` where the sets have different sizes.
     """
-    tokens, y = tokens_of(fleet, weights["read"].dtype)
+    read = weights["read"]
+    tokens, y = (part.to(read.device) for part in tokens_of(fleet, read.dtype))
     with torch.no_grad():
-        return (forward(architecture, weights, tokens) - y).square().mean(1).double()
+        return (forward(architecture, weights, tokens) - y).square().mean(1).double().cpu()

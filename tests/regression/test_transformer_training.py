@@ -78,3 +78,5 @@ def test_bad_input_is_refused():
         transformer_training.train(architecture, fleet, 0, [3], cooldown=2)
     with pytest.raises(ValueError, match="learning_rate must be finite"):
         transformer_training.train(architecture, fleet, 0, [3], learning_rate=0)
+    with pytest.raises(ValueError, match="batch must be in"):
+        transformer_training.train(architecture, fleet, 0, [3], batch=1000)

@@ -46,9 +46,10 @@ def plain_forward(architecture, weights, tokens):
     return linear(h, "read", "read bias")[:, -1, 0]
 
 
+@pytest.mark.parametrize("width", [3, 4, 8])  # 8 > d + 2: the first block in the tokens' space
 @pytest.mark.parametrize(("blocks", "dense"), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 1)])
-def test_forward_is_the_transformer_of_torch_layers(blocks, dense):
-    architecture = Architecture(3, blocks, dense)
+def test_forward_is_the_transformer_of_torch_layers(blocks, dense, width):
+    architecture = Architecture(3, blocks, dense, width)
     weights = _weights(architecture)
     tokens = _tokens(2)
     found = transformers.forward(architecture, weights, tokens)
@@ -116,6 +117,8 @@ def test_bad_input_is_refused():
         Architecture(1, 1)
     with pytest.raises(ValueError, match="dense must be at least 0"):
         Architecture(3, 1, -1)
+    with pytest.raises(ValueError, match="width must be at least 0"):
+        Architecture(3, 1, 1, -1)
     with pytest.raises(ValueError, match="fleet must hold sets of one size"):
         transformers.tokens_of(draw_fleet([5, 6], 3, 3, 0.1, 0))
     weights = Architecture(4, 1).initial_weights(0, [0])

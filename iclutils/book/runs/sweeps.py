@@ -13,6 +13,7 @@ import importlib.metadata
 import itertools
 import json
 import platform
+import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,6 +54,7 @@ class Provenance:
     versions: dict[str, str]
     python: str
     date: str
+    commit: str = ""  # of the code; empty in records from before it was kept, or without git
 
 
 @dataclass(frozen=True)
@@ -111,7 +113,7 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, _Row]:
     if not path.exists():
         return {}
     head = _unbroken(path)
-    common = {field.name: head[field.name] for field in fields(Provenance)}
+    common = {field.name: head[field.name] for field in fields(Provenance) if field.name in head}
     settings = set().union(*jobs)
     found: dict[str, _Row] = {}
     for values in head["jobs"]:
@@ -176,7 +178,15 @@ def _provenance() -> Provenance:
         versions={package: importlib.metadata.version(package) for package in packages},
         python=platform.python_version(),
         date=time.strftime("%Y-%m-%d", time.gmtime()),
+        commit=_commit(),
     )
+
+
+def _commit() -> str:
+    """The code's commit, marked where the working tree differs; empty where git cannot tell."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return told.stdout.strip()
 
 
 def _machine() -> str:

@@ -29,7 +29,8 @@ def test_an_interrupted_sweep_goes_on_where_it_stopped(tmp_path):
     assert Path(log).read_text().split() == ["0", "1", "2", "3", "3", "4", "5"]
     data = sweeps.read("squares", tmp_path)
     assert [job["y"] for job in data["jobs"]] == [0, 1, 4, 9, 16, 25]
-    assert {"command", "cpu_s", "machine", "versions", "python", "date"} <= set(data)
+    kept = {"command", "cpu_s", "machine", "versions", "python", "date", "commit"}
+    assert kept <= set(data)
 
 
 def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
