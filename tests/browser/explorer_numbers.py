@@ -6,6 +6,7 @@ method and LSODA. What differs is the package's cubic spline through its grid of
 search for the lowest place of a curve, and the steps of the flow (1e-8 each).
 """
 
+import bisect
 import functools
 import math
 
@@ -14,8 +15,12 @@ import torch
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from iclutils.stages.theory import meanfield
+from iclutils.stages.theory.lookup import Lookup, limit_window
 from iclutils.window import functions
-from iclutils.window.theory import curves, isotropic
+from iclutils.window.functions import CLASSES
+from iclutils.window.links import LowRankLink
+from iclutils.window.theory import curves, isotropic, linear, lowrank
+from iclutils.window.theory.contexts import Case, Contexts
 from iclutils.window.theory.isotropic import PopulationLoss
 
 GRID = curves.grid(1e5, 481)
@@ -108,4 +113,79 @@ def phases(_, K, p1):
     return numbers | {"wait": marks["half"].t * (1 - p1) / K**2}
 
 
-EXPLORERS = {"window": window, "mismatch": mismatch, "descent": descent, "phases": phases}
+def offset(page_t, family, d, n, sigma, **constant):
+    """The missing constant's numbers; the tasks' own constant is ``offset`` times the paper's."""
+    without = linear.LinearUnit.of(CLASSES[family](d, offset=False))
+    own = constant["offset"] ** 2 / 3
+    unit = linear.LinearUnit(d, without.power + own, without.mean + own, without.linear)
+    softmax = drawn(d, n, page_t) if page_t else closed(d, n)
+    numbers = {
+        "linear": unit.minimum(n, sigma),
+        "constant": unit.minimum_with_constant(n, sigma),
+        "softmax": softmax.best_window(CLASSES[family](d), sigma).loss,
+        "floor": unit.floor,
+    }
+    numbers["gained"] = numbers["linear"] / numbers["constant"]
+    return numbers | {"left": numbers["constant"] / numbers["softmax"]}
+
+
+def lookup(_, c, rho, K):
+    """The numbers of the letters."""
+    N = max(1, math.floor(c * K + 0.5))
+    head = Lookup(K, N)
+    best = head.best_window(rho**0.5)
+    unit = linear.LinearUnit(K, 1.0, 0.0, 1.0)
+
+    def better(length):
+        softmax = Lookup(K, length).best_window(rho**0.5).loss
+        return softmax < unit.minimum(length, rho**0.5)
+
+    longest = 64 * K
+    crossing = math.nan
+    if better(longest):
+        crossing = bisect.bisect_left(range(1, longest), True, key=better) + 1
+    return {
+        "N": N,
+        "linear": unit.minimum(N, rho**0.5),
+        "softmax": best.loss,
+        "bayes": head.bayes(rho**0.5),
+        "law": limit_window(N / rho),
+        "crossing": crossing / K,
+    }
+
+
+def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
+    """The low-rank numbers at the page's best windows, which must be least among those near."""
+    case = Case(link, d, 2, n, sigma, c_v=cv if where == "apart" else None)
+    length = cv if where == "apart" else 1.0
+
+    def placed(point):
+        return [*point["u"], *(length * x for x in point["v"])]
+
+    tokens = [[placed(x) for x in [*c["tokens"], c["query"]]] for c in page_contexts]
+    x = torch.tensor(tokens, dtype=torch.float64)
+    task = LowRankLink(case.B, link)
+    value = task.of_latent(task.cubature() @ (x @ case.B).mT)
+    sample = Contexts(x[:, :n], x[:, n], value[..., :n], value[..., n], sigma)
+
+    def loss(wu, mass):
+        M = wu * case.family[0] + mass * case.family[1]
+        return float(lowrank.loss_at(sample, M).mean())
+
+    numbers = {}
+    for name, at, share in (("none", noneW, 0.0), ("yours", yoursW, wv)):
+        numbers[name] = loss(at, share * at)
+        for factor in (0.8, 1.25):
+            assert loss(factor * at, share * factor * at) > numbers[name] * (1 - 1e-3)
+    return numbers
+
+
+EXPLORERS = {
+    "window": window,
+    "mismatch": mismatch,
+    "descent": descent,
+    "phases": phases,
+    "offset": offset,
+    "lookup": lookup,
+    "directions": directions,
+}

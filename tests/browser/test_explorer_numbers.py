@@ -7,7 +7,8 @@ import pytest
 
 from tests.browser import explorer_numbers
 
-COUNT = {"window": 24, "mismatch": 12, "descent": 60, "phases": 24}
+COUNT = {"window": 30, "mismatch": 15, "descent": 80, "phases": 40}
+COUNT |= {"offset": 12, "directions": 12, "lookup": 30}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
@@ -31,6 +32,8 @@ READ = """name => { const root = document.querySelector(`[data-explorer=${name}]
 METHOD = """([family, d, n, L, sigma]) => {
   const method = iclExplorers.population(family, d, n, L, sigma).method;
   return method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []; }"""
+LOWRANK = ("where", "d", "n")
+WORDS = ("family", "link", "where")
 OPEN = """([name, query]) => new Promise(done => {
   const root = document.querySelector(`[data-explorer=${name}]`);
   const before = root.dataset.drawn;
@@ -44,7 +47,8 @@ OPEN = """([name, query]) => new Promise(done => {
 def page(browser, address):
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     opened.goto(address + "book/explorers.html")
-    opened.wait_for_selector(".explorer[data-drawn]")
+    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
+    opened.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
     yield opened
     opened.close()
 
@@ -71,7 +75,10 @@ def as_number(text):
 
 def contexts(page, name, at):
     """The page's drawn contexts where it uses them, and the name of its method."""
-    if name not in ("window", "mismatch"):
+    if name == "directions":
+        drawn = page.evaluate("s => iclExplorers.lowrankContexts(...s)", [at[k] for k in LOWRANK])
+        return drawn, "drawn"
+    if name not in ("window", "mismatch", "offset"):
         return (), ""
     steepness = at.get("L", 1)
     t = page.evaluate(METHOD, [at["family"], at["d"], at["n"], steepness, at["sigma"]])
@@ -88,10 +95,12 @@ def test_the_numbers_are_the_package_s(page, name):
         assert seen["broken"] == 0, settings
         whole = ("n", "d", "K")
         at = {
-            key: value if key == "family" else int(value) if key in whole else float(value)
+            key: value if key in WORDS else int(value) if key in whole else float(value)
             for key, value in settings.items()
         }
         t, method = contexts(page, name, at)
+        if name == "directions":  # the places of the least errors are the page's, and tested
+            at |= {key: float(seen["values"][key][0]) for key in ("noneW", "yoursW")}
         expected = explorer_numbers.EXPLORERS[name](t, **at)
         assert expected.keys() <= seen["values"].keys()
         for key, (value, text) in seen["values"].items():

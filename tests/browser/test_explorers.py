@@ -47,6 +47,13 @@ WALKS = {
         {"K": "End", "p1": "End"},
         {"K": "ArrowLeft ArrowLeft", "p1": "ArrowLeft"},
     ],
+    "offset": [{}, {"offset": "Home", "n": "End"}, {"family": "a", "d": "Home", "sigma": "End"}],
+    "directions": [
+        {},
+        {"wv": "Home", "link": "s", "n": "Home"},
+        {"where": "o", "d": "ArrowLeft", "sigma": "End", "cv": "End"},
+    ],
+    "lookup": [{}, {"c": "Home", "K": "ArrowRight"}, {"rho": "End", "K": "End"}],
 }
 
 READ = """([root]) => ({
@@ -83,6 +90,13 @@ CONTRAST = """() => {
 }"""
 
 
+def wait(page):
+    """Until every explorer of the page is drawn."""
+    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
+    page.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
+    settle(page)
+
+
 def settle(page):
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
@@ -101,7 +115,7 @@ def explorers(window, address):
     page, wrong = window
     wrong.clear()
     page.goto(address + "book/explorers.html")
-    page.wait_for_selector(".explorer[data-drawn]")
+    wait(page)
     return page, wrong
 
 
@@ -125,7 +139,7 @@ def test_every_slider_and_choice_by_keyboard(explorers, name):
     settle(page)
     again = page.evaluate(READ, [root])
     page.reload()
-    page.wait_for_selector(".explorer[data-drawn]")
+    wait(page)
     fresh = page.evaluate(READ, [page.query_selector(f".explorer[data-explorer={name}]")])
     assert (again["settings"], again["values"]) == (fresh["settings"], fresh["values"])
     assert not wrong
@@ -219,6 +233,9 @@ PERMALINK = {
     "mismatch": {"ratio": "ArrowLeft"},
     "descent": {"lambda": "Home", "kappa": "End", "tau": "Home"},
     "phases": {"K": "ArrowRight", "p1": "Home"},
+    "offset": {"offset": "ArrowRight", "n": "ArrowLeft"},
+    "directions": {"link": "w", "wv": "ArrowLeft"},
+    "lookup": {"K": "ArrowRight"},
 }
 
 
@@ -243,7 +260,7 @@ def test_a_permalink_restores_the_settings(explorers, name):
     assert page.evaluate("[window.written, location.href]") == [address, address]
     page.goto("about:blank")
     page.goto(address)
-    page.wait_for_selector(f"{root}[data-drawn]")
+    wait(page)
     settle(page)
     after = page.evaluate(READ, [page.query_selector(root)])
     assert (after["settings"], after["values"]) == (before["settings"], before["values"])
@@ -263,7 +280,7 @@ def test_a_link_with_settings_that_are_none(browser, address):
     ):
         page.goto("about:blank")
         page.goto(address + "book/explorers.html" + query)
-        page.wait_for_selector(".explorer[data-drawn]")
+        wait(page)
         settle(page)
         root = page.query_selector("[data-explorer=window]")
         settings.append(page.evaluate(READ, [root])["settings"])
@@ -282,7 +299,7 @@ def test_a_link_without_a_clipboard_is_shown(browser, address):
     context.add_init_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
     page = context.new_page()
     page.goto(address + "book/explorers.html")
-    page.wait_for_selector(".explorer[data-drawn]")
+    wait(page)
     page.focus("[data-explorer=phases] .x-copy")
     page.keyboard.press("Enter")
     page.wait_for_selector("[data-explorer=phases] .x-copied input")
@@ -324,7 +341,17 @@ def test_accessible_and_legible(explorers):
 
 def test_colours_are_the_book_s(explorers):
     page, _ = explorers
-    for name in ("signal", "noise", "softmax", "ICL", "IDG", "dominant", "target", "other"):
+    for name in (
+        "signal",
+        "noise",
+        "softmax",
+        "linear",
+        "ICL",
+        "IDG",
+        "dominant",
+        "target",
+        "other",
+    ):
         colour = page.evaluate(
             f"getComputedStyle(document.documentElement).getPropertyValue('--x-{name}').trim()"
         )

@@ -21,12 +21,15 @@
 ((X) => {
 "use strict";
 
-function begin() {
-  const places = [...document.querySelectorAll(".explorer[data-explorer]")];
-  const built = new Map(places.map(root => {
-    const training = X.explorers[root.dataset.explorer].model;
-    return training ? X.train(root) : X.build(root);
-  }));
+/** Build them one after the other, so that the page is never held for long. */
+async function begin() {
+  const built = new Map();
+  for (const place of document.querySelectorAll(".explorer[data-explorer]")) {
+    const training = X.explorers[place.dataset.explorer].model;
+    const [name, restore] = training ? X.train(place) : X.build(place);
+    built.set(name, restore);
+    await new Promise(done => setTimeout(done));
+  }
   const arrive = () => {                            // at a link, #explorer-window?n=1000&…
     const [, name, query] = location.hash.match(/^#explorer-(\w+)\?(.*)$/) || [];
     if (!built.has(name)) return;

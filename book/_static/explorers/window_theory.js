@@ -7,7 +7,7 @@
 const {golden, lgamma, normal, sum, uniform} = X;
 const W_MAX = 1e5;                                  // the grid's end; every best window lies below
 const ENOUGH = 10;                                  // tokens in a window for the closed form
-const TOKENS = 8000;                                // drawn for one (d, n), in at least four contexts
+const TOKENS = 6000;                                // drawn for one (d, n), in at least four contexts
 const LAST = 1900;                                  // the last degree, 6·sqrt(W_MAX)
 const LAST_DRAWN = 64;
 const stretch = w => Math.asinh(w / 0.1);           // the coordinate in which the grids are even
@@ -15,7 +15,7 @@ const unstretch = u => 0.1 * Math.sinh(u);
 const gridOf = points =>
   Array.from({length: points}, (_, i) => unstretch(i / (points - 1) * stretch(W_MAX)));
 const GRID = gridOf(241);
-const GRID_DRAWN = gridOf(91);
+const GRID_DRAWN = gridOf(81);
 
 /** What was computed last for a few keys. */
 function kept(size, compute) {

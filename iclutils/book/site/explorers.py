@@ -30,6 +30,9 @@ SCRIPTS = {  # each explorer's own scripts, in their order
     "mismatch": ("window_theory", "mismatch"),
     "descent": ("regression_theory", "descent"),
     "phases": ("stages_theory", "phases"),
+    "offset": ("window_theory", "offset"),
+    "directions": ("directions",),
+    "lookup": ("lookup",),
 } | {  # and those of each training: numerics, what frames them, theory, pictures
     f"train_{name}": (*NUMERICS, f"train_{name}", *TRAINING, *theory, f"train_{name}_view")
     for name, theory in {

@@ -1,0 +1,84 @@
+/* Explorer: what linear attention lacks, the offset or the window (chapter 3).
+
+   iclutils/window/theory/linear.py (LinearUnit), and the softmax window of window_theory.js. */
+((X) => {
+"use strict";
+const {DIMENSION, NOISE, choice, even, logspace, plot, population, show, slider, taskClass, whole,
+  words} = X;
+const SHORTEST = 10;
+const LONGEST = 10000;
+const LENGTHS = logspace(SHORTEST, LONGEST, 61);
+const STEPS = [10, 30, 100, 300, 1000, 10000];       // where the softmax head is solved
+
+/** Linear attention before tasks of dimension d whose constant is `offset` times the paper's. */
+function linearUnit(family, d, offset) {
+  const {terms, rest, mean} = taskClass(family, d, 1, 64);
+  const own = 1 / 3;                                // of c_0 and F: the variance of the constant
+  const constant = mean - own + offset * offset * own;
+  const power = terms.reduce((total, [, c]) => total + c, rest) + constant;
+  const linear = terms[0][1];
+  const gain = (n, c, axes, sigma) => n * c * c
+    / (axes * (power + sigma * sigma) + (n - 1) * c);
+  return {
+    minimum: (n, sigma) => power - gain(n, linear, d, sigma),
+    withConstant: (n, sigma) => power - gain(n, linear, d, sigma) - gain(n, constant, 1, sigma),
+    floor: power - linear,
+  };
+}
+
+/** The softmax head's least loss; the constant of the tasks does not enter it. */
+const softmaxAt = (family, d, n, sigma) => population(family, d, n, 1, sigma).best().loss;
+
+X.explorers.offset = {
+  title: "the missing constant",
+  presets: [
+    {name: "the paper's tasks, ~d~ = 5", settings: {}},
+    {name: "two dimensions", settings: {d: 2}},
+    {name: "ten dimensions", settings: {d: 10}},
+    {name: "no constant in the tasks", settings: {offset: 0}},
+    {name: "much noise", settings: {sigma: 1}},
+  ],
+  controls: [slider("offset", "size of the tasks' constant", even(0, 3, 0.05), 1,
+    x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
+  slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
+  {...DIMENSION, start: 5},
+  choice("family", "class of tasks", [["affine", "affine"], ["relu", "ReLU"]], "relu")],
+  panels: [{name: "Least error against context length", height: 300, legend: [
+    ["linear attention", "linear"], ["linear attention, with a constant 1 in each token", "signal"],
+    ["softmax attention", "softmax"], ["what no context removes, ~F~ − ~c~_{1}", "thin"],
+    ["linear attention before your last move", "ghost"]]}],
+  compute({family, d, sigma, offset, n}) {
+    const unit = linearUnit(family, d, offset);
+    const linear = unit.minimum(n, sigma);
+    const constant = unit.withConstant(n, sigma);
+    const softmax = softmaxAt(family, d, n, sigma);
+    const points = STEPS.map(length => [length, softmaxAt(family, d, length, sigma)]);
+    const [gained, left] = [linear / constant, constant / softmax];
+    return {unit, linear, constant, softmax,
+      curves: {linear: LENGTHS.map(length => [length, unit.minimum(length, sigma)]),
+        constant: LENGTHS.map(length => [length, unit.withConstant(length, sigma)]),
+        softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])}, rows: [
+        ["linear", "linear attention", linear], ["constant", "with a constant", constant],
+        ["softmax", "softmax attention", softmax], ["floor", "floor ~F~ − ~c~_{1}", unit.floor],
+        ["gained", "what the constant gains (factor)", gained],
+        ["left", "what then the window gains (factor)", left]],
+      summary: `At ~n~ = ${n} the constant divides linear attention's error by ${show(gained, 3)}; `
+        + `the softmax window divides what is left by ${show(left, 3)}.`};
+  },
+  draw([panel], {n}, {unit, linear, constant, softmax, curves, summary}, before) {
+    const ghost = before ? [{points: before.result.curves.linear, kind: "ghost"}] : [];
+    const floor = [[SHORTEST, unit.floor], [LONGEST, unit.floor]];
+    plot(panel, {label: `Errors of three heads against context length. ${words(summary)}`,
+      x: {label: "context length ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
+      y: {log: true, range: [1e-5, 10]},
+      lines: [...ghost, {points: floor, kind: "thin"},
+        {points: curves.linear, kind: "linear", name: "linear"},
+        {points: curves.constant, kind: "signal", name: "with a constant"},
+        {points: curves.softmax, kind: "softmax", name: "softmax"}],
+      marks: [{at: n, text: `~n~ = ${n}`, drag: "n"}],
+      dots: [{at: [n, linear], kind: "linear"}, {at: [n, constant], kind: "signal"},
+        {at: [n, softmax], kind: "softmax"}]});
+  },
+};
+Object.assign(X, {linearUnit});
+})(globalThis.iclExplorers ??= {explorers: {}});
