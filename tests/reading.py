@@ -103,6 +103,9 @@ def directive(token: Token, seen: Open) -> None:
         seen.text(0, 1)
     elif name == "verdicts":
         seen.cards = True
+    elif name == "explorer":  # a figure with its caption; what is said in it belongs to it
+        seen.figures.append(title)
+        collect(body, seen)
     elif name in FOLDED or "dropdown" in str(options.get("class", "")) or name in WORDLESS:
         collect(title, seen)
     else:

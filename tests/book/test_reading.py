@@ -29,6 +29,16 @@ def test_it_opens_before_any_code(page):
     assert page.before_code >= OPENING
 
 
+@pytest.mark.parametrize("name", MAIN)
+def test_its_explorer_stands_directly_after_the_opening(name):
+    """Before the first code and the first heading below the title."""
+    text = (reading.CHAPTERS / f"{name}.md").read_text(encoding="utf8")
+    opening = text[: text.index("```{code-cell}")].rstrip()
+    last = opening[opening.rindex("\n\n```") :].strip()
+    assert last.startswith("```{explorer} ")
+    assert "\n## " not in opening
+
+
 def test_its_folded_cells_are_named_and_never_two_in_a_row(page):
     assert page.unnamed == 0
     assert page.runs == 0
