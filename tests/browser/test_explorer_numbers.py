@@ -8,7 +8,7 @@ import pytest
 from tests.browser import explorer_numbers
 
 COUNT = {"window": 30, "mismatch": 15, "descent": 80, "phases": 40}
-COUNT |= {"offset": 12, "directions": 12, "lookup": 30}
+COUNT |= {"offset": 12, "directions": 8, "lookup": 30}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}

@@ -34,8 +34,9 @@ function startOf(spec, root) {
  *
  * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, …},
  * draw(frames, state, result, before)}, where `before` is {state, result} at the last rest or null,
- * and `begin(handle)` where something runs by itself: handle is {root, state, set(settings),
- * refresh(), result()}.
+ * and `begin({root, state, move(settings), taken(act)})` where something runs by itself: `move` leaves
+ * the address alone, `act` is called when the reader takes a control. A `small` one has no numbers,
+ * no link and no buttons of its own.
  */
 function build(root) {
   const name = root.dataset.explorer;
@@ -69,8 +70,9 @@ function build(root) {
     form.append(make("div", group, ...presets.map(p => p.button)));
   }
   form.append(...fields.map(f => f.node));
-  form.append(make("div", {class: "x-buttons"}, reset, copy, copied));
-  root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said, list);
+  if (!spec.small) form.append(make("div", {class: "x-buttons"}, reset, copy, copied));
+  root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said);
+  if (!spec.small) root.append(list);
 
   const same = settings => Object.entries({...start, ...settings})
     .every(([key, value]) => !(key in state) || state[key] === value);
@@ -111,6 +113,7 @@ function build(root) {
     resting = setTimeout(() => { moving = false; }, REST);
   }
   function write() {
+    if (spec.small) return;
     copied.replaceChildren();
     clearTimeout(writing);                          // a browser allows only so many changes a second
     writing = setTimeout(() => history.replaceState(null, "", link()), 250);
@@ -118,11 +121,15 @@ function build(root) {
   /** Change settings, as a control, a preset or a pull does. */
   function set(settings) {
     grasp();
+    move(settings);
+    write();
+  }
+  /** Change settings without a trace: what runs by itself does not write the address. */
+  function move(settings) {
     for (const [key, value] of Object.entries(settings)) {
       state[key] = value;
       byKey[key].put(value);
     }
-    write();
     later();
   }
   /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
@@ -181,7 +188,8 @@ function build(root) {
     width = root.clientWidth;
     redraw();
   }).observe(root);
-  spec.begin?.({root, state, set, refresh: later, result: () => result});
+  const taken = act => fields.forEach(f => f.input.addEventListener("input", act));
+  spec.begin?.({root, state, move, taken});
   return [name, restore];
 }
 

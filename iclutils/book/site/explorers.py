@@ -33,6 +33,7 @@ SCRIPTS = {  # each explorer's own scripts, in their order
     "offset": ("window_theory", "offset"),
     "directions": ("directions",),
     "lookup": ("lookup",),
+    "glimpse": ("window_theory", "glimpse"),
 } | {  # and those of each training: numerics, what frames them, theory, pictures
     f"train_{name}": (*NUMERICS, f"train_{name}", *TRAINING, *theory, f"train_{name}_view")
     for name, theory in {
