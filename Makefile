@@ -98,9 +98,10 @@ faults: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench.py $(NAME)
 
-## make picture               the overview figure of the book that was built last becomes the README's picture
+## make picture               from the book that was built last: the README's picture, and the explorers' without scripts
 picture: $(STAMP)
 	$(BIN)/python -m iclutils.book.paper.picture
+	$(BIN)/python -m iclutils.book.paper.explorers
 
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab

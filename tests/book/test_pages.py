@@ -21,6 +21,13 @@ SEEDS = {
     "fair-holds": {"1": "holds", "2": "undecided"},
     "fair-part": {"1": "holds in part", "2": "holds in part"},
 }
+EXPLORER = """```{explorer} phases
+:alt: Two curves, "one late".
+:settings: K=20&p1=0.3
+
+Turn **it**.
+```
+"""
 COUNTS = ("rows", "theirs", "ours", "negative", "damaged", "sampled-parts", "false-alarms")
 
 
@@ -63,7 +70,8 @@ def site(tmp_path_factory):
     numbers = "\n\n".join(f"{name} is {{ledger-count}}`{name}`." for name in COUNTS)
     (site.root / "book" / "notes.md").write_text(
         f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n\n"
-        "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n"
+        "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n\n"
+        f"{EXPLORER}"
     )
     recorded = site.root / "book" / "recorded"
     recorded.mkdir()
@@ -230,6 +238,20 @@ def test_the_notebook_has_the_verdicts_in_words(site):
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
     assert "**◐ holds in part** `fair-part`: 1 of 3 parts hold." in text
     assert not portable.RAW.search(text)
+
+
+def test_an_explorer_brings_its_scripts_to_its_page_alone(site):
+    page = site[1]["book/notes"]
+    scripts = re.findall(r'<script defer="defer" src="\.\./_static/explorers/(\w+)\.js', page)
+    assert scripts[0] == "numbers"
+    assert scripts[-3:] == ["stages_theory", "phases", "start"]
+    assert "_static/explorers.css" in page
+    assert '<p>Turn <strong>it</strong>.</p>' in page
+    (place,) = re.findall(r'<div class="explorer" data-explorer="phases"[^>]*>', page)
+    assert 'data-settings="K=20&amp;p1=0.3"' in place
+    assert 'src="../_static/explorers/pictures/phases.svg"' in page
+    assert 'alt="Two curves, &quot;one late&quot;."' in page
+    assert "_static/explorers" not in site[1]["book/intro"]
 
 
 def test_the_two_scorecards_are_counted_apart(site):

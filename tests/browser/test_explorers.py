@@ -4,11 +4,13 @@ That their numbers are the package's is in test_explorer_numbers.py.
 """
 
 import math
+import re
 
 import pytest
 import torch
 
 from iclutils.book.figures import style as figures
+from iclutils.book.paper import explorers as pictures
 from iclutils.book.site.explorers import FOLDER, SCRIPTS, needed
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
@@ -414,12 +416,36 @@ def test_closed_form_against_drawn_contexts(browser, address):
 
 
 def test_without_javascript(browser, address):
+    """Each shows its picture, which is there, and says what it would show."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(address + "book/explorers.html")
-    for name in WALKS:
+    for name in SCRIPTS:
+        page.goto(address + pictures.page_of(name))
         assert "needs JavaScript" in page.inner_text(f".explorer[data-explorer={name}]")
     context.close()
+    for page_name in PAGES:
+        place = (SITE / page_name).parent
+        for source in re.findall(r'class="explorer-picture"[^>]*src="([^"]*)"', text_of(page_name)):
+            assert (place / source).exists(), (page_name, source)
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_the_pictures_show_what_the_explorers_show(browser, address, name):
+    """Their curves; otherwise draw them anew with python -m iclutils.book.paper.explorers."""
+    context = browser.new_context(
+        viewport={"width": 1366, "height": 900}, color_scheme="light", reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(address + pictures.page_of(name))
+    curves = [
+        re.findall(r'd="(M[^"]*)"', text)
+        for text in (
+            pictures.picture(page, name),
+            (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf8"),
+        )
+    ]
+    context.close()
+    assert curves[0] == curves[1]
 
 
 def test_a_page_loads_what_its_explorers_need_and_little_of_it():

@@ -6,6 +6,7 @@ tells the layout.
 """
 
 import json
+import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -70,8 +71,7 @@ class Explorer(SphinxDirective):
             raise self.error(f"explorer must be one of {sorted(SCRIPTS)}; got '{name}'")
         if "alt" not in self.options:
             raise self.error(f"explorer {name} must have an :alt: for those without JavaScript")
-        words = " ".join(self.options["alt"].split())
-        within: list[nodes.Node] = [tag("noscript", f"This explorer needs JavaScript. {words}")]
+        within: list[nodes.Node] = [tag("noscript", *self.without_scripts(name))]
         if name in RECORDS:
             for record in RECORDS[name]:
                 self.env.note_dependency(str(sweeps.RECORDED / f"{record}.json"))
@@ -84,6 +84,16 @@ class Explorer(SphinxDirective):
         if not caption:
             return [place]
         return [tag("div", *caption, place, classes=["explorer-figure"])]
+
+
+    def without_scripts(self, name: str) -> list[nodes.Node]:
+        """The picture at the first settings, and what the explorer shows."""
+        words = " ".join(self.options["alt"].split())
+        place = f"_static/{FOLDER}/pictures/{name}.svg"
+        source = posixpath.relpath(place, posixpath.dirname(self.env.docname) or ".")
+        image = tag("img", src=source, alt=words, classes=["explorer-picture"])
+        note = tag("p", "To turn it by hand needs JavaScript; this is its first picture.")
+        return [image, note]
 
 
 def recorded_points(records: Sequence[str]) -> list[dict[str, Any]]:

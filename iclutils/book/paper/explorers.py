@@ -1,0 +1,85 @@
+"""A picture of each explorer at its first settings, for those whose browser runs no scripts.
+
+    python -m iclutils.book.paper.explorers    draw them from the site that was built last
+
+A picture is the explorer's own first drawing: its SVG as Chromium shows it, with the looks that
+the style sheet gives written into it.
+"""
+
+import sys
+from typing import TYPE_CHECKING
+
+from iclutils.book.paper import chromium
+from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.site.explorers import SCRIPTS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SITE = ROOT / "_build" / "html"
+FOLDER = ROOT / "book" / "_static" / "explorers" / "pictures"
+PAGES = {"glimpse": "book/intro.html"}  # of the explorers that stand alone
+COLLECTION = "book/explorers.html"
+WIDTH = 720  # CSS pixels of an explorer
+STROKE = ("stroke", "stroke-width", "stroke-dasharray")
+LOOKS = [*STROKE, "fill", "opacity", "font-size", "text-anchor", "font-style"]
+DRAWN = """([name, width, looks]) => new Promise(done => {
+  const root = document.querySelector(`.explorer[data-explorer=${name}]`);
+  root.style.width = `${width}px`;
+  const taken = () => {
+    const svg = root.querySelector('.x-plot svg');
+    const copy = svg.cloneNode(true);
+    const [from, to] = [svg, copy].map(e => [...e.querySelectorAll('*')]);
+    from.forEach((e, i) => {
+      if (e.closest('defs')) return;
+      const style = getComputedStyle(e);
+      for (const look of looks) {
+        const value = style.getPropertyValue(look);
+        if (value && value !== 'none' || look === 'fill') to[i].setAttribute(look, value);
+      }
+      to[i].removeAttribute('class');
+      to[i].removeAttribute('data-name');
+    });
+    copy.querySelectorAll('[clip-path]').forEach(e => e.setAttribute('clip-path', 'url(#frame)'));
+    copy.querySelector('clipPath').id = 'frame';
+    copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
+    copy.setAttribute('font-family', 'sans-serif');
+    copy.removeAttribute('role');
+    copy.insertAdjacentHTML('afterbegin', '<rect width="100%" height="100%" fill="white"/>');
+    done(new XMLSerializer().serializeToString(copy));
+  };
+  setTimeout(taken, 500); })"""  # the explorer draws itself anew when its width changes
+
+
+def page_of(name: str) -> str:
+    """The page of the site that an explorer is drawn from."""
+    return PAGES.get(name, COLLECTION)
+
+
+def picture(page: "Page", name: str) -> str:
+    """The explorer on an opened page as an SVG file, when it is drawn."""
+    page.wait_for_selector(f'.explorer[data-explorer="{name}"][data-drawn]')
+    svg: str = page.evaluate(DRAWN, [name, WIDTH, LOOKS])
+    return svg.replace("><", ">\n<") + "\n"
+
+
+def main() -> None:
+    """Write every picture."""
+    if not (SITE / COLLECTION).exists():
+        sys.exit("There is no site yet: build the book first, with make book.")
+    with chromium.served(SITE) as address, chromium.opened() as browser:
+        for name in SCRIPTS:
+            context = browser.new_context(
+                viewport={"width": 1366, "height": 900},
+                color_scheme="light",
+                reduced_motion="reduce",
+            )
+            page = context.new_page()
+            page.goto(address + page_of(name))
+            write_atomically(FOLDER / f"{name}.svg", picture(page, name))
+            context.close()
+            print(f"book/_static/explorers/pictures/{name}.svg")
+
+
+if __name__ == "__main__":
+    main()
