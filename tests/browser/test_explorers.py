@@ -11,7 +11,7 @@ import torch
 
 from iclutils.book.figures import style as figures
 from iclutils.book.paper import explorers as pictures
-from iclutils.book.site.explorers import FOLDER, SCRIPTS, needed
+from iclutils.book.site.explorers import EXACT, FOLDER, SCRIPTS, needed
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
@@ -419,7 +419,7 @@ def test_without_javascript(browser, address):
     """Each shows its picture, which is there, and says what it would show."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in SCRIPTS:
+    for name in EXACT:
         page.goto(address + pictures.page_of(name))
         assert "needs JavaScript" in page.inner_text(f".explorer[data-explorer={name}]")
     context.close()
@@ -429,7 +429,7 @@ def test_without_javascript(browser, address):
             assert (place / source).exists(), (page_name, source)
 
 
-@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("name", EXACT)
 def test_the_pictures_show_what_the_explorers_show(browser, address, name):
     """Their curves; otherwise draw them anew with python -m iclutils.book.paper.explorers."""
     context = browser.new_context(

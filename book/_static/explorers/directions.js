@@ -125,8 +125,8 @@ X.explorers.directions = {
         + `${show(100 * gain, 2)} % lower than with none.`;
     return {none, yours, all, shares, free, best,
       curves: {none: along(() => 0), yours: along(w => share * w), all: along(w => w)}, rows: [
-        ["none", "least error with ~w~_{v} = 0", none.loss], ["noneW", "its ~w~_{u}", none.wu],
-        ["yours", "least error with your share", yours.loss], ["yoursW", "its ~w~_{u}", yours.wu],
+        ["none", "least error with ~w~_{v} = 0", none.loss], ["noneW", "best ~w~_{u} with ~w~_{v} = 0", none.wu],
+        ["yours", "least error with your share", yours.loss], ["yoursW", "best ~w~_{u} with your share", yours.wu],
         ["all", "least error with all alike", all.loss],
         ["cost", "what looking at all costs (factor)", all.loss / none.loss]],
       summary: `${verdict} Looking at all directions alike costs a factor of `

@@ -24,8 +24,8 @@ const flowOfWindow = kept(4, L => {
     const below = Math.max(w - h, 0);
     return (model.at(below).loss - model.at(w + h).loss) / (w + h - below);
   };
-  // as many points for each factor of the distance that is left
-  const ws = Array.from({length: PATH + 1}, (_, i) => end * (1 - CLOSE ** (i / PATH)));
+  // dense at the start, and as many points for each factor of the distance that is left
+  const ws = Array.from({length: PATH + 1}, (_, i) => end * (1 - CLOSE ** ((i / PATH) ** 2)));
   let t = 0;
   const path = [[0, 0]];
   for (let i = 1; i <= PATH; i++) {

@@ -62,5 +62,18 @@ function normal(next) {
   return () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
 }
 
-Object.assign(X, {golden, lgamma, logspace, normal, settled, sum, uniform});
+/** What was computed last for a few keys. */
+function kept(size, compute) {
+  const known = new Map();
+  return (...key) => {
+    const name = key.join();
+    if (!known.has(name)) {
+      if (known.size >= size) known.delete(known.keys().next().value);
+      known.set(name, compute(...key));
+    }
+    return known.get(name);
+  };
+}
+
+Object.assign(X, {golden, kept, lgamma, logspace, normal, settled, sum, uniform});
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -4,7 +4,7 @@
    below that, contexts are drawn, always the same ones (sampled). */
 ((X) => {
 "use strict";
-const {golden, lgamma, normal, sum, uniform} = X;
+const {golden, kept, lgamma, normal, sum, uniform} = X;
 const W_MAX = 1e5;                                  // the grid's end; every best window lies below
 const ENOUGH = 10;                                  // tokens in a window for the closed form
 const TOKENS = 6000;                                // drawn for one (d, n), in at least four contexts
@@ -16,19 +16,6 @@ const gridOf = points =>
   Array.from({length: points}, (_, i) => unstretch(i / (points - 1) * stretch(W_MAX)));
 const GRID = gridOf(241);
 const GRID_DRAWN = gridOf(81);
-
-/** What was computed last for a few keys. */
-function kept(size, compute) {
-  const known = new Map();
-  return (...key) => {
-    const name = key.join();
-    if (!known.has(name)) {
-      if (known.size >= size) known.delete(known.keys().next().value);
-      known.set(name, compute(...key));
-    }
-    return known.get(name);
-  };
-}
 
 /** log E exp(w t), t = xᵀy on the sphere in R^d: the series of 0F1(; d/2; w²/4). */
 function logPartition(w, d) {
@@ -305,5 +292,5 @@ function attention(t, w) {
   return {weights, effective: 1 / sum(weights.map(g => g * g)), half};
 }
 
-Object.assign(X, {W_MAX, attention, drawn, kept, population, taskClass, tokens});
+Object.assign(X, {W_MAX, attention, drawn, population, taskClass, tokens});
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from iclutils.book.paper import chromium
 from iclutils.book.runs.files import ROOT, write_atomically
-from iclutils.book.site.explorers import SCRIPTS
+from iclutils.book.site.explorers import EXACT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -68,7 +68,7 @@ def main() -> None:
     if not (SITE / COLLECTION).exists():
         sys.exit("There is no site yet: build the book first, with make book.")
     with chromium.served(SITE) as address, chromium.opened() as browser:
-        for name in SCRIPTS:
+        for name in EXACT:
             context = browser.new_context(
                 viewport={"width": 1366, "height": 900},
                 color_scheme="light",

@@ -26,7 +26,7 @@ SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "frame")  # 
 LAST = "start"
 NUMERICS = ("train_define", "train_random", "train_matrices", "train_head")  # of every training
 TRAINING = ("train_charts", "train_heat", "train_run", "train_player", "train_frame")
-SCRIPTS = {  # each explorer's own scripts, in their order
+EXACT = {  # the own scripts of each that draws formulas, in their order; they have pictures
     "window": ("window_theory", "window"),
     "mismatch": ("window_theory", "mismatch"),
     "descent": ("regression_theory", "descent"),
@@ -35,7 +35,8 @@ SCRIPTS = {  # each explorer's own scripts, in their order
     "directions": ("directions",),
     "lookup": ("lookup",),
     "glimpse": ("window_theory", "glimpse"),
-} | {  # and those of each training: numerics, what frames them, theory, pictures
+}
+SCRIPTS = EXACT | {  # and those of each training: numerics, what frames them, theory, pictures
     f"train_{name}": (*NUMERICS, f"train_{name}", *TRAINING, *theory, f"train_{name}_view")
     for name, theory in {
         "window": ("window_theory",),
@@ -87,8 +88,10 @@ class Explorer(SphinxDirective):
 
 
     def without_scripts(self, name: str) -> list[nodes.Node]:
-        """The picture at the first settings, and what the explorer shows."""
+        """The picture at the first settings, or what a training would show."""
         words = " ".join(self.options["alt"].split())
+        if name not in EXACT:
+            return [nodes.Text(f"This explorer needs JavaScript. {words}")]
         place = f"_static/{FOLDER}/pictures/{name}.svg"
         source = posixpath.relpath(place, posixpath.dirname(self.env.docname) or ".")
         image = tag("img", src=source, alt=words, classes=["explorer-picture"])

@@ -1,0 +1,186 @@
+"""What the explorers draw: curves read back from the page against the package, and their names."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+from iclutils.regression.phase import Phase
+from iclutils.regression.theory import asymptotics
+from iclutils.stages.theory import meanfield
+from iclutils.stages.theory.lookup import Lookup
+from iclutils.window import functions
+from iclutils.window.theory import linear
+from tests.browser.explorer_numbers import closed
+
+DRAWN = 0.012  # relative: a tenth of a pixel of a logarithmic axis of four decades, twice
+PLACED = 0.006  # relative: a tenth of a pixel of the longest logarithmic axis, eleven decades
+CURVE = """([name, panel, line]) => {
+  const frame = document.querySelector(`[data-explorer=${name}] [data-panel="${panel}"]`);
+  const d = frame.querySelector(`path[data-name="${line}"]`).getAttribute('d');
+  const {placeX, placeY, box} = frame.view;
+  return d.slice(1).split(/[ML]/).map(p => p.split(' ').map(Number))
+    .filter(([, y]) => y > box.top && y < box.bottom)
+    .map(([x, y]) => [placeX.back(x), placeY.back(y)]); }"""
+# of each explorer: the names of its curves by panel, and of its numbers
+NAMES = {
+    "window": (
+        [["bias²", "noise", "scatter", "loss"], ["weight of a token there"]],
+        "w loss bias noise scatter effective drawn half",
+    ),
+    "mismatch": ([["ratio"], ["loss"]], "pretrained matched moved best worse"),
+    "descent": ([["pretraining tasks", "fresh tasks"]], "icl idg gap nu peak height"),
+    "phases": (
+        [
+            ["on the dominant feature", "on its target"],
+            ["on all others", "on the dominant feature", "on its target"],
+            ["dominant query", "rare query"],
+        ],
+        "lead overtake half rare1 rare2 top2 B1lead Ahalf wait",
+    ),
+    "offset": (
+        [["linear", "with a constant", "softmax"]],
+        "linear constant softmax floor gained left",
+    ),
+    "directions": (
+        [["all alike", "ignored", "your share"], ["least error"]],
+        "none noneW yours yoursW all cost",
+    ),
+    "lookup": (
+        [["best possible", "linear", "softmax"], ["error"]],
+        "N linear softmax bayes w law crossing",
+    ),
+}
+SEEN = """name => { const root = document.querySelector(`[data-explorer=${name}]`); return {
+  curves: [...root.querySelectorAll('.x-plot')].map(frame =>
+    [...frame.querySelectorAll('path[data-name]')].map(e => e.dataset.name).filter(Boolean)),
+  rows: [...root.querySelectorAll('data')].map(e => e.dataset.key),
+  labels: [...root.querySelectorAll('dt')].map(e => e.textContent)}; }"""
+
+
+@pytest.fixture(scope="module")
+def page(browser, address):
+    opened = browser.new_page(viewport={"width": 1366, "height": 900})
+    opened.goto(address + "book/explorers.html")
+    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
+    opened.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
+    yield opened
+    opened.close()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_curves_and_numbers_have_their_names(page, name):
+    seen = page.evaluate(SEEN, name)
+    curves, rows = NAMES[name]
+    assert seen["curves"] == curves
+    assert seen["rows"] == rows.split()
+    assert all(seen["labels"])
+    assert len(set(seen["labels"])) == len(seen["labels"])
+
+
+def window_loss(w):
+    loss = closed(3, 1000)
+    return float(loss.at(functions.Affine(3), 0.4, w)[0])
+
+
+def rare_error(t):
+    rare = meanfield.flow("rare", 1000, 0.5)
+    return float(np.interp(math.log(t), np.log(rare.t[1:]), rare.error[1:]))
+
+
+EXACT = {
+    ("window", 0, "loss"): window_loss,
+    ("descent", 0, "fresh tasks"): lambda t: asymptotics.errors(Phase(10, 0.5, t, 0.01), 1e-5).icl,
+    ("descent", 0, "pretraining tasks"): lambda t: (
+        asymptotics.errors(Phase(10, 0.5, t, 0.01), 1e-5).idg
+    ),
+    ("offset", 0, "linear"): lambda n: linear.LinearUnit.of(functions.ReLU(5)).minimum(n, 0.01),
+    ("offset", 0, "with a constant"): lambda n: linear.LinearUnit.of(
+        functions.ReLU(5)
+    ).minimum_with_constant(n, 0.01),
+    ("phases", 2, "rare query"): rare_error,
+    ("lookup", 1, "error"): lambda w: Lookup(8, 32).loss(w, 1.0),
+}
+
+
+@pytest.mark.parametrize("curve", EXACT, ids=lambda curve: f"{curve[0]}-{curve[2]}")
+def test_a_curve_that_is_drawn_is_the_package_s(page, curve):
+    """At the first settings, wherever the curve is not too steep to be read."""
+    points = page.evaluate(CURVE, list(curve))
+    assert len(points) > 20
+    read = 0
+    for x, y in points[:: max(1, len(points) // 25)]:
+        near = [EXACT[curve](x * factor) for factor in (1 - PLACED, 1, 1 + PLACED)]
+        if max(near) > 1.1 * min(near):  # too steep to be read
+            continue
+        read += 1
+        assert min(near) * (1 - DRAWN) <= y <= max(near) * (1 + DRAWN), (curve, x)
+    assert read > 10
+
+
+FRONT = "book/intro.html"
+STATE = """() => { const root = document.querySelector('[data-explorer=glimpse]'); return {
+  frame: root.querySelector('output').dataset.value, drawn: root.dataset.drawn,
+  button: root.querySelector('.x-play').hidden ? '' : root.querySelector('.x-play').textContent};
+}"""
+
+
+def test_the_front_page_s_window_follows_gradient_flow(browser, address):
+    page = browser.new_page()
+    page.goto(address + FRONT)
+    page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
+    loss = closed(3, 400)
+    for L in (2.0, 0.3):
+        task = functions.Affine(3, L)
+
+        def speed(_, w, task=task):
+            h = 1e-4 * (1 + w[0])
+            low = max(float(w[0]) - h, 0.0)
+            high = float(w[0]) + h
+            ends = [float(loss.at(task, 0.3, place)[0]) for place in (low, high)]
+            return [(ends[0] - ends[1]) / (high - low)]
+
+        times = [1.0, 30.0, 1000.0]
+        found = solve_ivp(speed, (0, 1000), [0.0], t_eval=times, rtol=1e-7, atol=1e-9)
+        for t, w in zip(times, found.y[0], strict=True):
+            assert page.evaluate(f"iclExplorers.windowAt({L}, {t})") == pytest.approx(w, rel=3e-3)
+    page.close()
+
+
+def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(browser, address):
+    page = browser.new_page(viewport={"width": 1366, "height": 900})
+    page.goto(address + FRONT)
+    page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
+    page.query_selector("[data-explorer=glimpse]").scroll_into_view_if_needed()
+    page.wait_for_function("document.querySelector('.x-play').textContent === 'Pause'")
+    page.wait_for_timeout(600)
+    page.focus(".x-play")
+    page.keyboard.press("Enter")
+    stopped = page.evaluate(STATE)
+    assert stopped["button"] == "Play"
+    assert 0 < int(stopped["frame"]) < 120
+    page.wait_for_timeout(400)
+    assert page.evaluate(STATE)["frame"] == stopped["frame"]
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('.x-play').textContent === 'Play again'")
+    assert page.evaluate(STATE)["frame"] == "120"
+    page.focus("#explorer-glimpse-frame")
+    page.keyboard.press("Home")
+    summary = "document.querySelector('[data-explorer=glimpse] .x-summary').textContent"
+    page.wait_for_function(f"{summary}.includes('every example alike')")
+    assert "#" not in page.url
+    page.close()
+
+
+def test_nothing_moves_for_those_who_asked_for_less_motion(browser, address):
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(address + FRONT)
+    page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
+    page.query_selector("[data-explorer=glimpse]").scroll_into_view_if_needed()
+    before = page.evaluate(STATE)
+    page.wait_for_timeout(800)
+    assert page.evaluate(STATE) == before
+    assert before["button"] == ""
+    context.close()
