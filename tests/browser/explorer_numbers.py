@@ -85,11 +85,20 @@ def mismatch(page_t, ratio, family, n, sigma, d):
     }
 
 
-def descent(_, alpha, kappa, rho, tau, **ridge):
-    """The double descent explorer's numbers."""
-    found = asymptotics.errors(Phase(alpha, kappa, tau, rho), ridge["lambda"])
+def descent(_, alpha, kappa, rho, tau, peak, **ridge):
+    """The double descent explorer's numbers; the place of the ``peak`` is the page's."""
+
+    def errors(at):
+        return asymptotics.errors(Phase(alpha, kappa, at, rho), ridge["lambda"])
+
+    found = errors(tau)
     gap = found.gap if math.isfinite(found.icl) else math.nan
-    return {"icl": found.icl, "idg": found.idg, "gap": gap, "nu": found.nu}
+    numbers = {"icl": found.icl, "idg": found.idg, "gap": gap, "nu": found.nu}
+    if math.isnan(peak):
+        return numbers | {"height": math.nan}
+    height = errors(peak).icl
+    assert max(errors(peak * factor).icl for factor in (0.999, 1.001)) < height
+    return numbers | {"height": height}
 
 
 @functools.cache

@@ -119,6 +119,19 @@ def test_a_curve_that_is_drawn_is_the_package_s(page, curve):
     assert read > 10
 
 
+def test_the_phases_are_named_in_their_order(page):
+    page.evaluate("location.hash = 'explorer-phases?K=100&p1=0.5'")
+    page.wait_for_function(
+        "document.querySelector('[data-explorer=phases] output').dataset.value === '100'"
+    )
+    page.wait_for_timeout(300)
+    names = page.evaluate("""() => [...document.querySelectorAll(
+      '[data-explorer=phases] [data-panel="0"] svg text')]
+      .filter(e => /^[IV]+$/.test(e.textContent))
+      .sort((a, b) => a.getAttribute('x') - b.getAttribute('x')).map(e => e.textContent)""")
+    assert names == ["I", "II", "III", "IV"]
+
+
 FRONT = "book/intro.html"
 STATE = """() => { const root = document.querySelector('[data-explorer=glimpse]'); return {
   frame: root.querySelector('output').dataset.value, drawn: root.dataset.drawn,
