@@ -108,6 +108,10 @@ def test_table_lays_rows_out_by_axes():
     ]
     found = sweeps.table(rows, ["a", "t"], ["y"], kind="x")
     assert found[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    # results stand in the order in which they are asked for
+    both = sweeps.table(rows, ["a", "t"], ["y", "t"], kind="x")
+    assert both[..., 1].tolist() == [[0, 1, 2]] * 2
+    assert both[..., 0].tolist() == [[10, 11, 12], [20, 21, 22]]
     # a result may be lists, of one shape
     many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]
     found = sweeps.table(many, ["a", "t"], ["sets"], kind="x")
