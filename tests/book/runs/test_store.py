@@ -81,3 +81,21 @@ def test_only_functions_of_the_package_are_kept():
         store.kept(lambda: 1)
     with pytest.raises(ValueError, match="one of iclutils, by name; got"):
         store.kept(torch.ones, 3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (torch.zeros(3), torch.tensor([0.0, 0.0, 1e-6])),
+        (torch.zeros(3), torch.zeros(3, dtype=torch.float64)),
+        (torch.zeros(2, 3), torch.zeros(3, 2)),
+        ([torch.zeros(2), torch.ones(2)], [torch.ones(2), torch.zeros(2)]),
+        (stream(0, "a"), stream(1, "a")),
+        (covariates.Sphere(3), covariates.Sphere(4)),
+        ({"trials": 3}, {"trials": 4}),
+        (1, 1.0),
+    ],
+)
+def test_calls_that_differ_in_one_value_are_told_apart(one, other):
+    assert store.digest(one) == store.digest(one)
+    assert store.digest(one) != store.digest(other)
