@@ -6,6 +6,8 @@ What the schema demands of each row is tested with it (``tests/book/ledger/test_
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import rows
+
 from iclutils.book.checker.comparison import read_expected
 from iclutils.book.ledger import FAILS, NOT_TESTABLE, OURS, Row, load
 from iclutils.book.ledger.schema import AUDIT_EXCUSES, RIGHT
@@ -73,6 +75,14 @@ def test_what_is_ours_is_not_said_to_be_printed():
 def test_few_rows_are_let_stand_against_the_audit():
     excused = [row["id"] for row, _ in CLAIMS if "audit" in row]
     assert len(excused) <= AUDIT_EXCUSES
+
+
+def test_no_row_changes_unseen():
+    """What a row says is as it was when it was last looked at; ``tests/rows.py`` notes a change."""
+    now, then = rows.digests(), rows.kept()
+    changed = [claim for claim in now if now[claim] != then.get(claim)]
+    gone = [claim for claim in then if claim not in now]
+    assert not changed + gone, "look at them, then: python tests/rows.py"
 
 
 def test_every_reference_is_of_a_row():
