@@ -67,6 +67,7 @@
           spoken = now;
           said.replaceChildren(...rich(summary));
         }
+        root.toggleAttribute("data-moved", Boolean(moment.run.ghost)); // its legend names it
         root.dataset.step = String(moment.step);
         root.dataset.drawn = String(++frames);
       },

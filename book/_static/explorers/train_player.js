@@ -93,7 +93,8 @@
       later();
     }
     function restart(goal = 0) {
-      if (goal) {
+      // a run that still catches up is no shadow: the one before it stays
+      if (goal && !until) {
         const {d} = run.settingsAt(0);
         run.ghost = Array.from({length: run.length}, (_, i) => ({row: [...run.row(i)], d}));
       }
