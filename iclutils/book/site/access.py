@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from iclutils.book.runs.files import write_atomically
+from iclutils.book.site.numbers import typeset_numbers
 
 # (what is written, what it should be)
 MENDED = [
@@ -44,9 +45,9 @@ def mend(text: str) -> str:
 
 
 def mend_pages(site: Path) -> None:
-    """Mend every page of the site."""
+    """Mend every page of the site, and typeset the numbers of its tables."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf8")
-        mended = mend(text)
+        mended = typeset_numbers(mend(text))
         if mended != text:
             write_atomically(page, mended)

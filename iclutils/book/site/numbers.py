@@ -1,0 +1,20 @@
+"""Numbers in the tables that cells display, written as in a book: −0.5 and 7.2 · 10⁻⁵."""
+
+import re
+
+CELL = re.compile(r'(<td id="T_[^>]*>)([^<]*)(?=</td>)')  # of pandas' styled tables
+MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)\b")
+
+
+def typeset_numbers(page: str) -> str:
+    """A page with the numbers of its tables typeset; words are left as they are."""
+    return CELL.sub(lambda cell: cell[1] + typeset(cell[2]), page)
+
+
+def typeset(text: str) -> str:
+    """The numbers in the text of a cell, as HTML."""
+    text = POWER.sub(
+        lambda power: f" · 10<sup>{'−' if power[1] == '-' else ''}{power[2]}</sup>", text
+    )
+    return MINUS.sub("−", text)
