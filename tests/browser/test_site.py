@@ -111,6 +111,21 @@ def test_page(window, findings, address, name):
     assert not wrong, f"{name}:\n  " + "\n  ".join(wrong)
 
 
+def test_paper_is_light_whatever_the_screen_was(browser, address):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(address + "book/chapters/01_attention_window.html")
+    page.emulate_media(media="print")
+    ink, shown = page.evaluate(
+        """() => [getComputedStyle(document.querySelector('main p')).color,
+          [...document.querySelectorAll('main figure img')].filter(e => e.checkVisibility())
+            .map(e => e.currentSrc)]"""
+    )
+    page.close()
+    assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 100
+    assert len(shown) > 3
+    assert not [source for source in shown if source.endswith("-dark.svg")]
+
+
 # ------------------------------------------------------------------ figures as files
 
 
