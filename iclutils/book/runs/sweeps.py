@@ -8,12 +8,11 @@ read the file with :func:`iclutils.recorded.read` and compute a slice of it agai
 :func:`iclutils.recorded.drift`.
 """
 
+import fcntl
 import hashlib
-import importlib.metadata
 import itertools
 import json
-import platform
-import subprocess
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from torch import Tensor
 
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.runs.progress import Progress
+from iclutils.book.runs.provenance import Provenance, here
 from iclutils.ground import validation
 
 RECORDED = ROOT / "book" / "recorded"
@@ -44,17 +44,6 @@ class Sweep:
 
     function: Function
     jobs: list[Job]
-
-
-@dataclass(frozen=True)
-class Provenance:
-    """Where and when a row of a record was made."""
-
-    machine: str
-    versions: dict[str, str]
-    python: str
-    date: str
-    commit: str = ""  # of the code; empty in records from before it was kept, or without git
 
 
 @dataclass(frozen=True)
@@ -83,21 +72,41 @@ def run(
     that differs says so itself, under ``recorded``. How far it is, is said on standard error.
 
     Raises ``ValueError`` where ``workers`` is below 1, a record holds two rows with the settings of
-    one job or was changed by hand, and whatever a job raises.
+    one job or was changed by hand, ``RuntimeError`` where another process runs the sweep, and
+    whatever a job raises.
     """
     validation.whole("workers", workers)
     folder = unfinished / name
     record = target / f"{name}.json"
-    rows = {} if fresh else _kept(record, sweep.jobs)
-    missing = [job for job in sweep.jobs if _key(job) not in rows]
-    with _workers(dask):
-        _finish_all(name, sweep.function, missing, folder, workers)
-    for job in missing:
-        rows[_key(job)] = _finished(_path(folder, job))
-    write_atomically(record, _document(name, [rows[_key(job)] for job in sweep.jobs]))
-    for job in missing:
-        _path(folder, job).unlink()
+    with _alone(name, folder):
+        rows = {} if fresh else _kept(record, sweep.jobs)
+        missing = [job for job in sweep.jobs if _key(job) not in rows]
+        with _workers(dask):
+            _finish_all(name, sweep.function, missing, folder, workers)
+        for job in missing:
+            rows[_key(job)] = _finished(_path(folder, job))
+        write_atomically(record, _document(name, [rows[_key(job)] for job in sweep.jobs]))
+        for job in missing:
+            _path(folder, job).unlink()
     return record
+
+
+@contextmanager
+def _alone(name: str, folder: Path) -> Iterator[None]:
+    """One process at a time has the unfinished jobs; the system lets go when it ends or dies."""
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as taken:
+            raise RuntimeError(
+                f"another process runs the sweep {name}: wait until it has ended, or end it; "
+                "to go faster, give one process more --workers"
+            ) from taken
+        yield
+    finally:
+        os.close(held)
 
 
 def _key(job: Job) -> str:
@@ -162,45 +171,13 @@ def _finish(function: Function, job: Job, path: Path) -> None:
     start = time.process_time()
     result = dict(function(**job))
     seconds = round(time.process_time() - start, 3)
-    row = {**job, **result, "cpu_s": seconds, "recorded": asdict(_provenance())}
+    row = {**job, **result, "cpu_s": seconds, "recorded": asdict(here())}
     write_atomically(path, json.dumps(row))
 
 
 def _finished(path: Path) -> _Row:
     values = json.loads(path.read_text(encoding="utf8"))
     return _Row(values, Provenance(**values.pop("recorded")))
-
-
-def _provenance() -> Provenance:
-    packages = ("torch", "numpy", "joblib")
-    return Provenance(
-        machine=_machine(),
-        versions={package: importlib.metadata.version(package) for package in packages},
-        python=platform.python_version(),
-        date=time.strftime("%Y-%m-%d", time.gmtime()),
-        commit=_commit(),
-    )
-
-
-def _commit() -> str:
-    """The code's commit, marked where the working tree differs; empty where git cannot tell."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--abbrev=12"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    return told.stdout.strip()
-
-
-def _machine() -> str:
-    return f"{_processor()}, one core a job"
-
-
-def _processor() -> str:
-    """The processor's name where Linux tells it, else the architecture's."""
-    info = Path("/proc/cpuinfo")
-    for line in info.read_text().splitlines() if info.exists() else []:
-        field, _, value = line.partition(":")
-        if field.strip() == "model name":
-            return value.strip()
-    return platform.machine()
 
 
 def _document(name: str, rows: Sequence[_Row]) -> str:

@@ -1,6 +1,7 @@
 """Sweeps resume, write atomically, record their provenance, and say how far they are."""
 
 import json
+import multiprocessing
 import os
 import time
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import distributed
 import pytest
 
-from iclutils.book.runs import files, sweeps
+from iclutils.book.runs import files, provenance, sweeps
 
 
 def _square(*, x: int, log: str) -> dict[str, float]:
@@ -41,11 +42,11 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
         sweeps.run("squares", sweep, unfinished=parts, target=tmp_path, **options)
         return sweeps.read("squares", tmp_path)
 
-    monkeypatch.setattr(sweeps, "_machine", lambda: "an old machine")
+    monkeypatch.setattr(provenance, "machine", lambda: "an old machine")
     old = extend(12)
     assert not any("recorded" in row for row in old["jobs"])
     assert [p for p in parts.rglob("*") if p.is_file()] == []
-    monkeypatch.setattr(sweeps, "_machine", lambda: "a new machine")
+    monkeypatch.setattr(provenance, "machine", lambda: "a new machine")
     new = extend(15)
     assert Path(log).read_text().split() == ["10", "11", "12", "13", "14"]
     assert [row["y"] for row in new["jobs"]] == [100, 121, 144, 169, 196]
@@ -166,6 +167,39 @@ def test_two_processes_share_the_jobs(tmp_path):
     rows = sweeps.read("meet", tmp_path)["jobs"]
     assert [row["x"] for row in rows] == [0, 1]
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
+
+
+def _hold(*, folder: str) -> dict[str, float]:
+    """A job that lasts until the file ``end`` is there, and counts how often it is run."""
+    with Path(folder, "log").open("a", encoding="utf8") as file:
+        file.write("run\n")
+    deadline = time.monotonic() + 60
+    while not Path(folder, "end").exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError("nobody let the job end")
+        time.sleep(0.01)
+    return {"y": 1.0}
+
+
+def test_a_second_process_on_a_sweep_is_refused_and_the_first_ends(tmp_path):
+    sweep = sweeps.Sweep(_hold, [{"folder": str(tmp_path)}])
+    folders = {"unfinished": tmp_path / "parts", "target": tmp_path}
+    context = multiprocessing.get_context("fork")
+    first = context.Process(target=sweeps.run, args=("held", sweep), kwargs=folders)
+    first.start()
+    deadline = time.monotonic() + 60
+    while not (tmp_path / "log").exists():
+        assert first.is_alive()
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    with pytest.raises(RuntimeError, match="another process runs the sweep held"):
+        sweeps.run("held", sweep, **folders)
+    assert not (tmp_path / "held.json").exists()
+    (tmp_path / "end").touch()
+    first.join(60)
+    assert first.exitcode == 0
+    sweeps.run("held", sweep, **folders)  # nobody holds it any more, and nothing is missing
+    assert (tmp_path / "log").read_text() == "run\n"
 
 
 def test_bad_input_is_refused(tmp_path):

@@ -1,0 +1,58 @@
+"""Where a row of a recorded sweep was made: machine, versions, date and commit."""
+
+import functools
+import importlib.metadata
+import platform
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from iclutils.book.runs import origin
+
+PACKAGES = ("torch", "numpy", "joblib")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where and when a row of a record was made."""
+
+    machine: str
+    versions: dict[str, str]
+    python: str
+    date: str
+    commit: str = ""  # of the code; empty in records from before it was kept, or without git
+
+
+def here() -> Provenance:
+    """The provenance of a row that is made now, on this machine."""
+    return Provenance(
+        machine=machine(),
+        versions={package: importlib.metadata.version(package) for package in PACKAGES},
+        python=platform.python_version(),
+        date=time.strftime("%Y-%m-%d", time.gmtime()),
+        commit=commit(),
+    )
+
+
+@functools.cache  # the code that runs is the one that was there at first
+def commit() -> str:
+    """The code's commit, marked where the working tree differs; empty where git cannot tell."""
+    name, clean = origin.commit()
+    if name is None:
+        return ""
+    return name if clean else f"{name}-dirty"
+
+
+def machine() -> str:
+    """The processor, and how much of it a job has."""
+    return f"{processor()}, one core a job"
+
+
+def processor() -> str:
+    """The processor's name where Linux tells it, else the architecture's."""
+    info = Path("/proc/cpuinfo")
+    for line in info.read_text().splitlines() if info.exists() else []:
+        field, _, value = line.partition(":")
+        if field.strip() == "model name":
+            return value.strip()
+    return platform.machine()
