@@ -139,25 +139,52 @@ def _block(
     return _after_attention(weights, i, dense, added, eps).view(count, n, t, d)
 
 
+class _Spanned(NamedTuple):
+    """Vectors c·A in the span of few rows: their coordinates c, and the rows A."""
+
+    c: Float[Tensor, "models tokens m"]
+    rows: Float[Tensor, "models m width"]
+
+
+def _spanned_norm(
+    h: _Spanned, scale: Float[Tensor, "models 1 d"], shift: Float[Tensor, "models 1 d"], eps: float
+) -> _Spanned:
+    """The layer norm of ``h``: its rows are centred, and one more, its coordinate 1, is the shift.
+
+    The variance of c·A is the quadratic form of c with the covariances of the centred rows.
+    """
+    rows = h.rows - h.rows.mean(-1, keepdim=True)
+    form = rows @ rows.mT / rows.shape[-1]
+    variance = (torch.bmm(h.c, form) * h.c).sum(-1, keepdim=True)
+    c = functional.pad(h.c * (variance + eps).rsqrt(), (0, 1), value=1.0)
+    return _Spanned(c, torch.cat([rows * scale, shift], 1))
+
+
 def _first_block(
-    weights: Weights, dense: int, tokens: Float[Tensor, "models prompts t e"], eps: float
-) -> Float[Tensor, "models prompts t width"]:
-    r"""The first of several blocks, with its attention in the few dimensions of the tokens.
+    weights: Weights, tokens: Float[Tensor, "models prompts t e"], eps: float
+) -> _Spanned:
+    r"""The first of several blocks, with one dense layer, in the few dimensions of the tokens.
 
     With a 1 appended to a token z, h = zE for one matrix E, so that the scores are
-    :math:`z\,(EQK^\top E^\top)z^\top` and what is added to h is :math:`(\mathrm{softmax}\,z)EV`.
+    :math:`z\,(EQK^\top E^\top)z^\top` and what is added to h is :math:`(\mathrm{softmax}\,z)EV`:
+    both lie in the span of 2(d + 2) rows. A norm adds one, its shift; a dense layer without a
+    nonlinearity adds none.
     """
-    count, n, t, _ = tokens.shape
+    count, n, t, e = tokens.shape
     z = functional.pad(tokens, (0, 1), value=1.0)
     embed = torch.cat([weights["embed"], weights["embed bias"]], 1)
-    width = embed.shape[-1]
     pull = (embed @ weights["Q 0"]) @ (embed @ weights["K 0"]).mT
-    scores = (z @ pull[:, None]) @ z.mT * width**-0.5
-    later = torch.ones(t, t, dtype=torch.bool, device=z.device).triu(1)
-    seen = functional.softmax(scores.masked_fill(later, -torch.inf), -1) @ z
-    both = torch.cat([z, seen], -1).reshape(count, n * t, -1)
-    added = both @ torch.cat([embed, embed @ weights["V 0"]], 1)
-    return _after_attention(weights, 0, dense, added, eps).view(count, n, t, width)
+    asked = torch.bmm(z.view(count, n * t, e + 1), pull).view(z.shape)
+    scale = embed.shape[-1] ** -0.5
+    seen = functional.scaled_dot_product_attention(asked, z, z, is_causal=True, scale=scale)
+    both = torch.cat([z, seen], -1).view(count, n * t, -1)
+    h = _Spanned(both, torch.cat([embed, embed @ weights["V 0"]], 1))
+    g = _spanned_norm(h, weights["scale 0"], weights["shift 0"], eps)
+    rows = g.rows + g.rows @ weights["dense 0.0"]
+    rows = torch.cat([rows[:, :-1], rows[:, -1:] + weights["dense bias 0.0"]], 1)
+    return _spanned_norm(
+        _Spanned(g.c, rows), weights["last scale 0"], weights["last shift 0"], eps
+    )
 
 
 def forward(
@@ -178,26 +205,29 @@ def forward(
     the query q alone, where :math:`qQ(hK)^\top = (qQK^\top)h^\top` and softmax(·)hV =
     (softmax(·)h)V make keys and values of the other tokens unnecessary. With one block not even
     the other tokens' embedding is needed: its bias shifts all scores alike, which the softmax does
-    not see. Where the width is more than the d + 2 numbers of a token and a bias, the first block's
-    scores and means are formed in these.
+    not see. Of two blocks with one dense layer, wider than 2(d + 3), the first is computed in the
+    span of a token and its mean, 2(d + 3) rows, whatever the width.
 
     Raises ``ValueError`` where a token has not d + 1 entries.
     """
     validation.shape("tokens", tokens, "B m T e", e=architecture.d + 1)
     embed, bias = weights["embed"], weights["embed bias"]
     dense, last = architecture.dense, architecture.blocks - 1
+    count, n, t, _ = tokens.shape
     if last == 0:
         query = torch.baddbmm(bias, tokens[:, :, -1], embed)
         pull = (query @ weights["Q 0"] @ weights["K 0"].mT) @ embed.mT
         seen = torch.baddbmm(bias, _seen(tokens, pull, architecture.width), embed)
+    elif last == 1 and dense == 1 and architecture.width > 2 * (architecture.d + 3):
+        first = _first_block(weights, tokens, eps)
+        c = first.c.view(count, n, t, -1)
+        query = c[:, :, -1] @ first.rows
+        pull = (query @ weights["Q 1"] @ weights["K 1"].mT) @ first.rows.mT
+        seen = _seen(c, pull, architecture.width) @ first.rows
     else:
-        if architecture.width > architecture.d + 2:
-            h = _first_block(weights, dense, tokens, eps)
-        else:
-            count, n, t, e = tokens.shape
-            rows = torch.baddbmm(bias, tokens.reshape(count, n * t, e), embed)
-            h = _block(weights, 0, dense, rows.view(count, n, t, -1), eps)
-        for i in range(1, last):
+        rows = torch.baddbmm(bias, tokens.reshape(count, n * t, -1), embed)
+        h = rows.view(count, n, t, -1)
+        for i in range(last):
             h = _block(weights, i, dense, h, eps)
         query = h[:, :, -1]
         pull = query @ weights[f"Q {last}"] @ weights[f"K {last}"].mT

@@ -46,7 +46,7 @@ def plain_forward(architecture, weights, tokens):
     return linear(h, "read", "read bias")[:, -1, 0]
 
 
-@pytest.mark.parametrize("width", [3, 4, 8])  # 8 > d + 2: the first block in the tokens' space
+@pytest.mark.parametrize("width", [3, 4, 14])  # 14 > 2(d + 3): the first block in the tokens' span
 @pytest.mark.parametrize(("blocks", "dense"), [(1, 0), (1, 1), (2, 1), (2, 2), (3, 1)])
 def test_forward_is_the_transformer_of_torch_layers(blocks, dense, width):
     architecture = Architecture(3, blocks, dense, width)
@@ -60,8 +60,9 @@ def test_forward_is_the_transformer_of_torch_layers(blocks, dense, width):
         assert torch.allclose(found[b], expected, atol=1e-12)
 
 
-def test_the_gradient_is_that_of_the_plain_transformer():
-    architecture = Architecture(3, 2, 1)
+@pytest.mark.parametrize("width", [3, 14])
+def test_the_gradient_is_that_of_the_plain_transformer(width):
+    architecture = Architecture(3, 2, 1, width)
     weights = {name: w.requires_grad_() for name, w in _weights(architecture, 1).items()}
     tokens = _tokens(1)
     answers = transformers.forward(architecture, weights, tokens)
