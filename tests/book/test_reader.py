@@ -12,7 +12,7 @@ from iclutils.book.site import archive, description, deviations, markdown, porta
 from iclutils.book.site.markdown import Markdown
 from iclutils.book.site.nodes import badge, tag
 from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
-from iclutils.book.site.previews import element, opening
+from iclutils.book.site.previews import Body
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,13 @@ def test_words_of_blocks_do_not_run_together():
 
 
 def test_an_element_is_cut_out_whole():
-    body = '<div id="x"><div>a</div></div><div>b</div>'
-    start = opening(body, "x")
-    assert start is not None
-    assert element(body, start) == '<div id="x"><div>a</div></div>'
-    assert opening(body, "y") is None
+    body = Body('<div id="x"><div>a</div></div><p class="b">b</p><p class="b">c</p>')
+    assert body.element(body.starts["x"]) == '<div id="x"><div>a</div></div>'
+    assert list(body.starts) == ["x"]
+    paragraph_b = re.compile('<(p) class="b">')
+    assert body.first_after("x", paragraph_b) == '<p class="b">b</p>'
+    assert body.first_after("x", re.compile("<(dd)>")) == ""
+    assert body.first_after("y", paragraph_b) == ""
 
 
 def paragraph(*children):
@@ -153,7 +155,7 @@ def test_a_deviation_is_named_by_its_first_words():
     other = nodes.section("", nodes.title("", "Verdicts"), nodes.enumerated_list())
     page = nodes.section("", section, other)
     assert list(deviations.entries(page)) == [entry]
-    assert deviations.first_words(entry) == "Task norm"
+    assert deviations.subject(entry) == "Task norm"
     assert deviations.CHAPTER.match("book/chapters/05b_trained")[1] == "5b"
     assert deviations.CHAPTER.match("book/notation") is None
 

@@ -78,12 +78,12 @@ def test_a_page_that_is_gone_is_forgotten():
     page.remember_page(env)
     other = SimpleNamespace(docname="b")
     page.remember_page(other)
-    page.merge_pages(None, env, ["b"], other)
+    page.FILLED.merge(None, env, ["b"], other)
     assert page.remembered(env) == {"a", "b"}
-    page.purge_page(None, env, "a")
-    page.purge_page(None, env, "never there")
+    page.FILLED.purge(None, env, "a")
+    page.FILLED.purge(None, env, "never there")
     assert page.remembered(env) == {"b"}
-    page.purge_page(None, SimpleNamespace(), "a")
+    page.FILLED.purge(None, SimpleNamespace(), "a")
 
 
 def test_the_ledger_is_read_once_a_build(monkeypatch, tmp_path):

@@ -26,27 +26,21 @@ from iclutils.book.site.code_links import link_code
 from iclutils.book.site.counts import CountRole
 from iclutils.book.site.description import NOT_FOUND, add_description, take_address
 from iclutils.book.site.deviations import (
+    ENTRIES,
+    REGISTERS,
     Deviations,
-    merge_deviations,
     note_deviations,
-    purge_deviations,
     write_register_anew,
 )
 from iclutils.book.site.downloads import Downloads
 from iclutils.book.site.explorers import Explorer, add_scripts
 from iclutils.book.site.figures import write_figures
 from iclutils.book.site.fill import fill_page
-from iclutils.book.site.glossary import (
-    link_first_uses,
-    merge_uses,
-    note_uses,
-    purge_uses,
-    write_entries_anew,
-)
+from iclutils.book.site.glossary import USES, link_first_uses, note_uses, write_entries_anew
 from iclutils.book.site.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from iclutils.book.site.notebooks import executed_notebooks
-from iclutils.book.site.page import merge_pages, purge_page
+from iclutils.book.site.page import FILLED
 from iclutils.book.site.portable import AFTER_THE_NUMBERS, write_portable
 from iclutils.book.site.previews import note_previews
 from iclutils.book.site.run_figure import RunFigure
@@ -111,12 +105,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
-    app.connect("env-purge-doc", purge_page)
-    app.connect("env-purge-doc", purge_uses)
-    app.connect("env-purge-doc", purge_deviations)
-    app.connect("env-merge-info", merge_pages)
-    app.connect("env-merge-info", merge_uses)
-    app.connect("env-merge-info", merge_deviations)
+    for notes in (FILLED, USES, ENTRIES, REGISTERS):
+        notes.connect(app)
     app.connect("env-updated", executed_notebooks)
     app.connect("env-get-updated", write_portable, priority=AFTER_THE_NUMBERS)
     # after the notebooks: their sizes are stated
@@ -136,5 +126,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "parallel_read_safe": True,
         "parallel_write_safe": True,
         "version": "1",
-        "env_version": 9,
+        "env_version": 10,
     }

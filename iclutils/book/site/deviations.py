@@ -5,8 +5,8 @@ an address, ``dev-CHAPTER-NUMBER``; ``{deviations}`` lists them all by their fir
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -15,6 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from iclutils.book.runs import cache
 from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.notes import PageNotes
 from iclutils.book.site.page import Page
 from iclutils.book.site.plain import plain_text
 
@@ -30,24 +31,21 @@ class Deviation(NamedTuple):
     words: str
 
 
-def register(env: BuildEnvironment) -> dict[str, list[Deviation]]:
-    """The entries, by page."""
-    found: dict[str, list[Deviation]] = getattr(env, "iclbook_deviations", {})
-    return found
+ENTRIES: PageNotes[list[Deviation]] = PageNotes("deviations")
+REGISTERS: PageNotes[bool] = PageNotes("registers")  # of the pages that list them
 
 
 def note_deviations(app: Sphinx, doctree: nodes.document) -> None:
     """Give the entries of a chapter's page their addresses."""
-    env = app.env
-    chapter = CHAPTER.match(env.docname)
+    chapter = CHAPTER.match(app.env.docname)
     if chapter is None:
         return
     found: list[Deviation] = []
     for entry in entries(doctree):
         place = f"dev-{chapter[1]}-{len(found) + 1}"
         entry["ids"].append(place)
-        found.append(Deviation(place, first_words(entry)))
-    env.iclbook_deviations = register(env) | {env.docname: found}  # type: ignore[attr-defined]
+        found.append(Deviation(place, subject(entry)))
+    ENTRIES.put(app.env, found)
 
 
 def entries(doctree: nodes.document) -> Iterator[nodes.Element]:
@@ -64,7 +62,7 @@ def entries(doctree: nodes.document) -> Iterator[nodes.Element]:
                     yield from body.findall(nodes.row)
 
 
-def first_words(entry: nodes.Element) -> str:
+def subject(entry: nodes.Element) -> str:
     """What an entry is about: its words in bold or italics, or the cells after its number."""
     if isinstance(entry, nodes.row):
         cells = [plain_text(cell) for cell in entry.findall(nodes.entry)]
@@ -73,37 +71,23 @@ def first_words(entry: nodes.Element) -> str:
     return plain_text(lead if lead is not None else entry).rstrip(".,:")
 
 
-def purge_deviations(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone, or is about to be read again."""
-    register(env).pop(docname, None)
-
-
-def merge_deviations(
-    app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: Any
-) -> None:
-    """Join what a parallel reader has noted."""
-    env.iclbook_deviations = register(env) | register(other)  # type: ignore[attr-defined]
-
-
 class Deviations(SphinxDirective):
     """The register; its page is written in every build, since any page may have a new entry."""
 
     def run(self) -> list[nodes.Node]:
         """The place of the lists."""
-        pages: set[str] = getattr(self.env, "iclbook_registers", set())
-        pages.add(self.env.docname)
-        self.env.iclbook_registers = pages  # type: ignore[attr-defined]
+        REGISTERS.put(self.env, True)
         return [from_run("", what="deviations")]
 
 
 def write_register_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """The pages that list the deviations."""
-    return sorted(getattr(env, "iclbook_registers", set()) & env.found_docs)
+    return sorted(REGISTERS.of(env).keys() & env.found_docs)
 
 
 def deviations(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     """A list for each chapter, in the book's order."""
-    found = register(page.builder.env)
+    found = ENTRIES.of(page.builder.env)
     out: list[nodes.Node | str] = []
     for chapter in page.build.chapters:
         name = f"{cache.CHAPTERS.as_posix()}/{chapter}"

@@ -86,7 +86,6 @@ class Explorer(SphinxDirective):
             return [place]
         return [tag("div", *caption, place, classes=["explorer-figure"])]
 
-
     def without_scripts(self, name: str) -> list[nodes.Node]:
         """The picture at the first settings, or what a training would show."""
         words = " ".join(self.options["alt"].split())

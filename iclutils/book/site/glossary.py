@@ -5,8 +5,8 @@ under each entry of the glossary stands the first of the main pages, in the book
 the term. An entry that no page uses is a warning.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from docutils import nodes
 from sphinx import addnodes
@@ -17,30 +17,30 @@ from sphinx.util import logging
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site.nodes import tag
+from iclutils.book.site.notes import PageNotes
 
 logger = logging.getLogger(__name__)
 
-Uses = Mapping[str, str]  # the place of the first use of each term on a page, by the entry's id
 STANDARD = "std"  # Sphinx's domain of terms
+USES: PageNotes[Mapping[str, str]] = PageNotes("terms")  # the place of each term's first use
 
 
-def uses_of(env: BuildEnvironment) -> dict[str, dict[str, str]]:
-    """The first uses of the terms, by page."""
-    found: dict[str, dict[str, str]] = getattr(env, "iclbook_terms", {})
-    return found
+class Use(NamedTuple):
+    """The first use of a term in the book: the page, by its place in the order and its name."""
+
+    order: int
+    page: str
+    place: str
 
 
-def entry_of(env: BuildEnvironment, term: str) -> str:
-    """The id of a term's entry; nothing where there is no such entry."""
+def entries_by_term(env: BuildEnvironment) -> dict[str, str]:
+    """The ids of the glossary's entries, by their terms in small letters."""
     known = env.get_domain(STANDARD).objects  # type: ignore[attr-defined]  # of that domain
-    lower = {name.lower(): place for (kind, name), place in known.items() if kind == "term"}
-    place = lower.get(term.lower())
-    return place[1] if place else ""
+    return {name.lower(): place for (kind, name), (_, place) in known.items() if kind == "term"}
 
 
 def note_uses(app: Sphinx, doctree: nodes.document) -> None:
     """Make the first use of each term on a page a place."""
-    env = app.env
     first: dict[str, str] = {}
     for reference in list(doctree.findall(addnodes.pending_xref)):
         if reference.get("reftype") != "term":
@@ -51,17 +51,7 @@ def note_uses(app: Sphinx, doctree: nodes.document) -> None:
             place = nodes.inline(ids=[first[term]])
             reference.parent.replace(reference, place)
             place += reference
-    env.iclbook_terms = uses_of(env) | {env.docname: first}  # type: ignore[attr-defined]
-
-
-def purge_uses(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone, or is about to be read again."""
-    uses_of(env).pop(docname, None)
-
-
-def merge_uses(app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: Any) -> None:
-    """Join what a parallel reader has noted."""
-    env.iclbook_terms = uses_of(env) | uses_of(other)  # type: ignore[attr-defined]
+    USES.put(app.env, first)
 
 
 def pages_with_entries(env: BuildEnvironment) -> set[str]:
@@ -75,12 +65,13 @@ def write_entries_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return sorted(pages_with_entries(env))
 
 
-def first_uses(env: BuildEnvironment) -> dict[str, tuple[str, str]]:
-    """Page and place of the first use of each entry, in the book's order."""
-    found: dict[str, tuple[str, str]] = {}
-    for page in cache.toc_pages(ROOT):
-        for term, place in uses_of(env).get(page, {}).items():
-            found.setdefault(entry_of(env, term), (page, place))
+def first_uses(env: BuildEnvironment) -> dict[str, Use]:
+    """The first use of each entry, by its id, in the book's order."""
+    entries = entries_by_term(env)
+    found: dict[str, Use] = {}
+    for order, page in enumerate(cache.toc_pages(ROOT)):
+        for term, place in USES.of(env).get(page, {}).items():
+            found.setdefault(entries.get(term, ""), Use(order, page, place))
     return found
 
 
@@ -94,9 +85,9 @@ def link_first_uses(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         used = [first[entry] for entry in entries if entry in first]
         definition = item.next_node(nodes.definition)
         if used and definition is not None:
-            page, place = min(used, key=lambda use: cache.toc_pages(ROOT).index(use[0]))
-            address = app.builder.get_relative_uri(docname, page) + f"#{place}"
-            title = app.env.titles[page].astext()
+            use = min(used, key=lambda use: use.order)
+            address = app.builder.get_relative_uri(docname, use.page) + f"#{use.place}"
+            title = app.env.titles[use.page].astext()
             link = tag("a", title, href=address)
             definition += tag("p", "First use: ", link, classes=["first-use"])
         elif entries:

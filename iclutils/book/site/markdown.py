@@ -106,7 +106,7 @@ class Markdown:
             term, *rest = node.children
             return f"**{self.inline(term)}**: {self.blocks(rest)}"
         if isinstance(node, nodes.block_quote):
-            return quoted(self.blocks(node.children))
+            return as_quotation(self.blocks(node.children))
         if isinstance(node, nodes.table):
             return self.table(node)
         if isinstance(node, html_tag):
@@ -161,7 +161,7 @@ class Markdown:
         title, *rest = node.children
         number = self.number(str(node.get("countertype", "")), node["ids"])
         name = f"**{str(node.get('realtype', '')).capitalize()} {number}**".replace(" **", "**")
-        return quoted(f"{name} {self.inline(title)}\n\n{self.blocks(rest)}")
+        return as_quotation(f"{name} {self.inline(title)}\n\n{self.blocks(rest)}")
 
     def exercise(self, node: nodes.Element) -> str:
         """An exercise, or a solution that is folded."""
@@ -178,7 +178,7 @@ class Markdown:
         title = node.next_node(nodes.title)
         rest = [child for child in node.children if not isinstance(child, nodes.title)]
         head = f"**{self.inline(title)}**\n\n" if title is not None else ""
-        return quoted(head + self.blocks(rest))
+        return as_quotation(head + self.blocks(rest))
 
     def listed(self, node: nodes.Element) -> str:
         """A list; its items may hold blocks."""
@@ -208,7 +208,7 @@ class Markdown:
         if name == "details" and "chapter-card" in self.classes(node.parent):
             return ""  # the run, and downloads: the notebook is one
         if name == "blockquote":
-            return quoted(self.blocks(node.children))
+            return as_quotation(self.blocks(node.children))
         if name in {"p", "span", "em", "a", "code", "summary", "dt"}:
             return " ".join(self.inline(node).split())
         if name == "div" and node.children and self.tag(node.children[0]) == "dt":
@@ -228,7 +228,7 @@ def marked(words: str, sign: str) -> str:
     return f"{before}{sign}{inside}{sign}{after}"
 
 
-def quoted(text: str) -> str:
+def as_quotation(text: str) -> str:
     """Paragraphs as a quotation."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 

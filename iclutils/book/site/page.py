@@ -1,13 +1,11 @@
 """A page that is being filled, and the memory of which pages there are to fill."""
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import quote
 
 from docutils.nodes import Element, Node
-from sphinx.application import Sphinx
 from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
 from sphinx.util.osutil import relative_uri
@@ -15,6 +13,7 @@ from sphinx.util.osutil import relative_uri
 from iclutils.book.runs.cache import CHAPTERS
 from iclutils.book.site.build import Build
 from iclutils.book.site.export import row_anchor
+from iclutils.book.site.notes import PageNotes
 
 
 @dataclass(frozen=True)
@@ -45,27 +44,15 @@ class Page:
         return posixpath.relpath(place, posixpath.dirname(self.name) or ".")
 
 
+FILLED: PageNotes[bool] = PageNotes("pages")
 Fill = Callable[[Page, Element], Sequence[Node | str]]  # what stands in the place of a from_run
 
 
 def remember_page(env: BuildEnvironment) -> None:
     """Note that the page which is being read shows results or files of a run."""
-    pages = remembered(env)
-    pages.add(env.docname)
-    env.iclbook_pages = pages  # type: ignore[attr-defined]  # Sphinx keeps it with the pages
+    FILLED.put(env, True)
 
 
 def remembered(env: BuildEnvironment) -> set[str]:
     """The pages that show results or files of a run."""
-    pages: set[str] = getattr(env, "iclbook_pages", set())
-    return pages
-
-
-def merge_pages(app: Sphinx, env: BuildEnvironment, docnames: Iterable[str], other: Any) -> None:
-    """Join what a parallel reader has noted."""
-    env.iclbook_pages = remembered(env) | remembered(other)  # type: ignore[attr-defined]
-
-
-def purge_page(app: Sphinx, env: BuildEnvironment, docname: str) -> None:
-    """Forget a page that is gone, or is about to be read again."""
-    remembered(env).discard(docname)
+    return set(FILLED.of(env))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from docutils import nodes
 
+from iclutils.book.site.nodes import INLINE
+
 SIGNS = {
     "infty": "∞",
     "le": "≤",
@@ -49,7 +51,6 @@ DRESS = re.compile(  # what changes the look of a letter and not which one it is
     r"\\(?:hat|bar|tilde|mathcal|mathrm|mathbf|mathbb|mathtt|operatorname|text|rm|displaystyle"
     r"|left|right|[bB]igg?[lr]?|begin\{\w+\*?\}|end\{\w+\*?\}|[,;:!]|quad|qquad)(?![a-zA-Z])"
 )
-INLINE = {"a", "code", "em", "span"}  # tags that do not end a word
 FRACTION = re.compile(r"\\[td]?frac\s*(\{[^{}]*\}|\w)\s*(\{[^{}]*\}|\w)")
 RAISED = re.compile(r"\^\{?(\d)\b\}?")
 HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -97,10 +98,10 @@ def plain_text(
     """The words of a node on one line; nodes for which ``leave`` is true are left out."""
     if node is None or leave(node):
         return ""
-    return " ".join("".join(pieces(node, leave)).split())
+    return " ".join("".join(words_of(node, leave)).split())
 
 
-def pieces(node: nodes.Node, leave: Callable[[nodes.Node], bool]) -> list[str]:
+def words_of(node: nodes.Node, leave: Callable[[nodes.Node], bool]) -> list[str]:
     """The words of a node and of what is in it, with a space after each block."""
     if leave(node):
         return []
@@ -110,6 +111,6 @@ def pieces(node: nodes.Node, leave: Callable[[nodes.Node], bool]) -> list[str]:
         return [node.astext()]
     if isinstance(node, nodes.image):
         return []
-    found = [piece for child in node.children for piece in pieces(child, leave)]
+    found = [word for child in node.children for word in words_of(child, leave)]
     inline = isinstance(node, nodes.Inline) or getattr(node, "attributes", {}).get("tag") in INLINE
     return found if inline else [*found, " "]

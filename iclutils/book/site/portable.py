@@ -62,7 +62,7 @@ def portable(app: Sphinx, page: Page, executed: Path) -> str:
     cells = [v4.new_markdown_cell(PREFACE)]  # type: ignore[no-untyped-call]
     words: list[str] = []
     last = -1
-    for piece in [*pieces(doctree, writer, 1), len(notebook.cells)]:
+    for piece in [*text_and_cells(doctree, writer, 1), len(notebook.cells)]:
         if isinstance(piece, str):
             words.append(piece)
             continue
@@ -112,11 +112,11 @@ def short(page: Page, card: html_tag) -> html_tag:
     return tag("p", badge(record.verdict), " ", name, ": ", finding_text(record))
 
 
-def pieces(node: nodes.Element, writer: Markdown, depth: int) -> Iterator[str | int]:
+def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterator[str | int]:
     """The text of a page, and the places of its code cells in the notebook, in their order."""
     for child in node.children:
         if isinstance(child, nodes.section):
-            yield from pieces(child, writer, depth + 1)
+            yield from text_and_cells(child, writer, depth + 1)
         elif isinstance(child, nodes.Element) and child.get("nb_element") == "cell_code":
             yield int(child["cell_index"])
             for caption in child.findall(nodes.caption):

@@ -20,12 +20,15 @@ from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.build import build_of
 from iclutils.book.site.description import first_words
 from iclutils.book.site.export import row_anchor
-from iclutils.book.site.nodes import SIGNS, html_tag, slug
+from iclutils.book.site.nodes import html_tag
 from iclutils.book.site.results import finding_text
 from iclutils.book.site.search import is_section
 
 FOLDER = "_previews"
 WHOLE = (nodes.figure, nodes.math_block, nodes.citation, nodes.Admonition)  # shown as they stand
+WITH_ID = re.compile(r'<(\w+)\b[^>]*\bid="([^"]*)"[^>]*>')  # a start tag
+DEFINITION = re.compile(r"<(dd)\b")
+BADGE = re.compile(r'<(span) class="verdict ')
 STATEMENT = re.compile(r'<(\w+) class="claim-statement">')
 DROPPED = (  # of a piece of a page: links to itself, links to files
     re.compile(r'<a class="headerlink".*?</a>', re.DOTALL),
@@ -41,18 +44,50 @@ def note_previews(
     """Write the previews of the places of a page."""
     if doctree is None or "body" not in context:
         return
-    found = dict(previews_of(doctree, str(context["body"])))
-    found |= dict(claim_previews(app, doctree, str(context["body"])))
+    body = Body(str(context["body"]))
+    found = dict(previews_of(doctree, body))
+    found |= dict(claim_previews(app, doctree, body))
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     script = f"(window.bookPreviews??={{}})[{json.dumps(pagename)}]={text};\n"
     write_atomically(Path(app.outdir) / FOLDER / f"{pagename}.js", script)
 
 
-def previews_of(doctree: nodes.document, body: str) -> Iterator[tuple[str, str]]:
+class Body:
+    """The text of a finished page and its elements.
+
+    >>> body = Body('<p>a</p><div id="x">b<div>c</div></div>d')
+    >>> body.element(body.starts["x"])
+    '<div id="x">b<div>c</div></div>'
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts: dict[str, re.Match[str]] = {}  # the start tags of elements by their ids
+        for found in WITH_ID.finditer(text):
+            self.starts.setdefault(found[2], found)
+
+    def element(self, start: re.Match[str]) -> str:
+        """The whole element that begins with a start tag."""
+        depth = 0
+        for found in re.compile(rf"<(/?){start[1]}\b[^>]*>").finditer(self.text, start.start()):
+            depth += -1 if found[1] else 1
+            if depth == 0:
+                return self.text[start.start() : found.end()]
+        return self.text[start.start() :]
+
+    def first_after(self, place: str, start: re.Pattern[str]) -> str:
+        """The first element after a place that begins so; nothing where there is none."""
+        if place not in self.starts:
+            return ""
+        found = start.search(self.text, self.starts[place].end())
+        return self.element(found) if found else ""
+
+
+def previews_of(doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
     """Places of a page and the HTML that previews them."""
     for node in doctree.findall(nodes.Element):
         if isinstance(node, WHOLE) or "proof" in node["classes"]:
-            yield from pieces(node["ids"], body)
+            yield from elements(node["ids"], body)
         elif isinstance(node, nodes.list_item) and node["ids"]:
             yield from items(node["ids"], body)
         elif isinstance(node, nodes.definition_list_item) and in_glossary(node):
@@ -67,29 +102,25 @@ def in_glossary(item: nodes.definition_list_item) -> bool:
     return isinstance(item.parent.parent, addnodes.glossary)
 
 
-def pieces(places: Iterable[str], body: str) -> Iterator[tuple[str, str]]:
+def elements(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
     """Elements as they stand on the page."""
     for place in places:
-        start = opening(body, place)
-        if start is not None:
-            yield place, cleaned(element(body, start))
+        if place in body.starts:
+            yield place, cleaned(body.element(body.starts[place]))
 
 
-def items(places: Iterable[str], body: str) -> Iterator[tuple[str, str]]:
+def items(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
     """Items of a list that have an address, without their marks."""
-    for place, piece in pieces(places, body):
-        yield place, re.sub(r"\A<li\b[^>]*>|</li>\Z", "", piece)
+    for place, item in elements(places, body):
+        yield place, re.sub(r"\A<li\b[^>]*>|</li>\Z", "", item)
 
 
-def explanations(places: Iterable[str], name: str, body: str) -> Iterator[tuple[str, str]]:
+def explanations(places: Iterable[str], name: str, body: Body) -> Iterator[tuple[str, str]]:
     """A term and what the glossary says of it."""
     for place in places:
-        start = opening(body, place)
-        if start is not None:
-            definition = re.compile(r"<(dd)\b").search(body, start.end())
-            if definition is not None:
-                said = cleaned(element(body, definition))
-                yield place, f"<p><strong>{html.escape(name)}</strong></p>{said}"
+        said = cleaned(body.first_after(place, DEFINITION))
+        if said:
+            yield place, f"<p><strong>{html.escape(name)}</strong></p>{said}"
 
 
 def sections(section: nodes.section) -> Iterator[tuple[str, str]]:
@@ -102,51 +133,18 @@ def sections(section: nodes.section) -> Iterator[tuple[str, str]]:
             yield place, f"<p><strong>{heading}</strong></p><p>{words}</p>"
 
 
-def claim_previews(app: Sphinx, doctree: nodes.document, body: str) -> Iterator[tuple[str, str]]:
+def claim_previews(app: Sphinx, doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
     """The rows whose cards stand on a page: verdict, statement and finding."""
-    build = build_of(app)
     shown = {
         place for card in doctree.findall(html_tag) for place in card["ids"] if card["classes"]
     }
-    for _, row, record in build.scored:
+    for _, row, record in build_of(app).scored:
         place = row_anchor(row["id"])
         if place in shown:
-            badge = (
-                f'<span class="verdict verdict-{slug(record.verdict)}">'
-                f"{SIGNS[record.verdict]} {record.verdict}</span>"
-            )
-            head = f"<p>{badge} <code>{row['id']}</code></p>"
+            badge = body.first_after(place, BADGE)
+            statement = body.first_after(place, STATEMENT)
             said = html.escape(finding_text(record))
-            yield place, f"{head}{statement(body, place)}<p>{said}</p>"
-
-
-def statement(body: str, place: str) -> str:
-    """The statement of the row whose card stands at a place."""
-    start = opening(body, place)
-    if start is None:
-        return ""
-    found = STATEMENT.search(body, start.end())
-    return element(body, found) if found else ""
-
-
-def opening(body: str, place: str) -> re.Match[str] | None:
-    """The start tag of the element with an id."""
-    return re.search(rf'<(\w+)\b[^>]*\bid="{re.escape(place)}"[^>]*>', body)
-
-
-def element(body: str, start: re.Match[str]) -> str:
-    """The whole element that begins with a start tag.
-
-    >>> body = '<p>a</p><div id="x">b<div>c</div></div>d'
-    >>> element(body, opening(body, "x"))
-    '<div id="x">b<div>c</div></div>'
-    """
-    depth = 0
-    for found in re.compile(rf"<(/?){start[1]}\b[^>]*>").finditer(body, start.start()):
-        depth += -1 if found[1] else 1
-        if depth == 0:
-            return body[start.start() : found.end()]
-    return body[start.start() :]
+            yield place, f"<p>{badge} <code>{row['id']}</code></p>{statement}<p>{said}</p>"
 
 
 def cleaned(piece: str) -> str:
