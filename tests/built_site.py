@@ -3,6 +3,8 @@
 import html.parser
 from pathlib import Path
 
+from playwright.sync_api import Page
+
 ROOT = Path(__file__).resolve().parents[1]
 SITE = ROOT / "_build" / "html"
 
@@ -26,6 +28,12 @@ PAGES = pages()
 def text_of(page: str) -> str:
     """The HTML of a page."""
     return (SITE / page).read_text(encoding="utf8")
+
+
+def wait_until_drawn(page: Page) -> None:
+    """Wait until every explorer of an opened page is drawn; there must be one."""
+    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
+    page.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
 
 
 class Anchors(html.parser.HTMLParser):

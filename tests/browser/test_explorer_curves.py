@@ -13,6 +13,7 @@ from iclutils.stages.theory.lookup import Lookup
 from iclutils.window import functions
 from iclutils.window.theory import linear
 from tests.browser.explorer_numbers import closed
+from tests.built_site import wait_until_drawn
 
 DRAWN = 0.012  # relative: a tenth of a pixel of a logarithmic axis of four decades, twice
 PLACED = 0.006  # relative: a tenth of a pixel of the longest logarithmic axis, eleven decades
@@ -63,8 +64,7 @@ SEEN = """name => { const root = document.querySelector(`[data-explorer=${name}]
 def page(browser, address):
     opened = browser.new_page(viewport={"width": 1366, "height": 900})
     opened.goto(address + "book/explorers.html")
-    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
-    opened.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
+    wait_until_drawn(opened)
     yield opened
     opened.close()
 

@@ -6,6 +6,7 @@ import random
 import pytest
 
 from tests.browser import explorer_numbers
+from tests.built_site import wait_until_drawn
 
 COUNT = {"window": 30, "mismatch": 15, "descent": 80, "phases": 40}
 COUNT |= {"offset": 12, "directions": 8, "lookup": 30}
@@ -47,8 +48,7 @@ OPEN = """([name, query]) => new Promise(done => {
 def page(browser, address):
     opened = browser.new_page(viewport={"width": 1280, "height": 900})
     opened.goto(address + "book/explorers.html")
-    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
-    opened.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
+    wait_until_drawn(opened)
     yield opened
     opened.close()
 

@@ -15,7 +15,7 @@ from iclutils.book.site.explorers import EXACT, FOLDER, SCRIPTS, needed
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
-from tests.built_site import PAGES, SITE, text_of
+from tests.built_site import PAGES, SITE, text_of, wait_until_drawn
 
 RELATIVE = 1e-9  # the same formulas in double precision
 LIGHT = 200_000  # bytes of a page's own scripts, uncompressed
@@ -94,8 +94,7 @@ CONTRAST = """() => {
 
 def wait(page):
     """Until every explorer of the page is drawn."""
-    missing = "document.querySelectorAll('.explorer:not([data-drawn])').length"
-    page.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
+    wait_until_drawn(page)
     settle(page)
 
 

@@ -3,10 +3,6 @@
 All of it has to work where the site is opened as files, too, so most of this does that.
 """
 
-import functools
-import http.server
-import threading
-from contextlib import contextmanager
 from urllib.parse import quote
 
 import pytest
@@ -160,25 +156,12 @@ class AsPages(chromium.Quiet):
         self.wfile.write(body)
 
 
-@contextmanager
-def as_pages():
-    """The address of that server."""
-    handler = functools.partial(AsPages, directory=str(SITE))
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 @pytest.mark.parametrize(
     "lost", ["book/chapters/99_lost.html", "project/book/deep/er/lost", "lost.html"]
 )
 def test_what_is_not_found_leads_back_from_any_depth(browser, lost):
     page = browser.new_page()
-    with as_pages() as root:
+    with chromium.served(SITE, AsPages) as root:
         page.goto(root + lost)
         assert page.locator("h1").inner_text() == "There is no such page"
         assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith(

@@ -1,7 +1,7 @@
 """Knobs: each chapter is run again with one of them turned, and must still run to its end."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, schema
@@ -25,14 +25,20 @@ class Turn(NamedTuple):
         return f"{self.name}={self.value}"
 
 
+def declared(chapter: str) -> Mapping[str, Any]:
+    """The knobs of a chapter as the ledger declares them, by name."""
+    chapters = schema.load(ROOT / "book" / "claims.yml")["chapters"]
+    knobs: Mapping[str, Any] = chapters[chapter]["knobs"]
+    return knobs
+
+
 def turns(chapter: str, asked: str) -> list[Turn]:
     """What is to be turned in a chapter: all its knobs, or those that ``asked`` names.
 
     ``asked`` is ``all``, or pairs like ``"n=30 rho=-1"``.
     """
     if asked == ALL:
-        block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
-        return [Turn(name, knob["turned"]) for name, knob in block["knobs"].items()]
+        return [Turn(name, knob["turned"]) for name, knob in declared(chapter).items()]
     pairs = [word.partition("=") for word in asked.split()]
     return [Turn(name, ast.literal_eval(value)) for name, _, value in pairs]
 
@@ -65,8 +71,7 @@ def set_at(source: str, name: str) -> Iterator[int]:
 
 def recorded_rows(chapter: str) -> list[str]:
     """The rows whose samples come from recorded sweeps, as the knob ``seed`` lists them."""
-    block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
-    return block["knobs"]["seed"].get("recorded", [])
+    return list(declared(chapter)["seed"].get("recorded", []))
 
 
 def unmoved(

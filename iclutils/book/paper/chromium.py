@@ -31,9 +31,9 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served(site: Path) -> Iterator[str]:
-    """The address of the site, which ends with a slash, while it is served."""
-    handler = functools.partial(Quiet, directory=str(site))
+def served(site: Path, answer: type[Quiet] = Quiet) -> Iterator[str]:
+    """The address of the site, which ends with a slash, while ``answer`` serves it."""
+    handler = functools.partial(answer, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
