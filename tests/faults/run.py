@@ -1,7 +1,7 @@
 """Plants faults, one line each, and says which of them nothing notices.
 
     make faults                      all of faults.yml, two at a time, an hour at most
-    make faults ONLY=iclutils/stages those whose file's name holds a word
+    make faults ONLY="site figures"  these kinds, or the files whose name holds a word
 
 Each fault is planted in a scratch copy of the tree and never in the tree itself. First come the
 tests that cover the file. What lives through them, and what is planted in a chapter or a reference,
@@ -11,6 +11,7 @@ file and its tests are as they were; so an interrupted or too long run goes on w
 """
 
 import argparse
+import gc
 import hashlib
 import importlib
 import json
@@ -25,6 +26,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import yaml
@@ -36,6 +38,9 @@ KEPT = ROOT / "_build" / "faults"
 SCRATCH = ROOT / "_build" / "scratch"
 PATIENCE = 900.0  # seconds for one fault's tests; a fault that hangs them is noticed
 HEAVY = (
+    "bs4",
+    "hypothesis.strategies",
+    "jaxtyping",
     "matplotlib.pyplot",
     "nbval.plugin",
     "pandas",
@@ -76,7 +81,7 @@ class Fault:
     def plant(self, tree: Path) -> None:
         """Change the line in a scratch tree; raises ``ValueError`` where it is not there once."""
         path = tree / self.file
-        text = path.read_text(encoding="utf8")
+        text = self.text
         if text.count(self.old) != 1 or self.old == self.new:
             raise ValueError(f"{self.file}: found {text.count(self.old)} times: {self.old}")
         planted = text.replace(self.old, self.new)
@@ -88,19 +93,24 @@ class Fault:
 
     def heal(self, tree: Path) -> None:
         """The file as it is."""
-        shutil.copyfile(ROOT / self.file, tree / self.file)
+        (tree / self.file).write_text(self.text, encoding="utf8")
         if self.kind == BUILT:
-            shutil.copyfile(ROOT / self.file, tree / self.in_site)
+            (tree / self.in_site).write_text(self.text, encoding="utf8")
+
+    @cached_property
+    def text(self) -> str:
+        """The file as it was when the run began: the tree may be worked on meanwhile."""
+        return (ROOT / self.file).read_text(encoding="utf8")
 
     @property
     def in_site(self) -> Path:
         """Where the built site has the file."""
         return HTML / Path(self.file).relative_to("book")
 
-    @property
+    @cached_property
     def note(self) -> Path:
         """Where the judgement is kept, under the digest of all that it rests on."""
-        parts = [repr(self), (ROOT / self.file).read_text(encoding="utf8")]
+        parts = [repr(self), self.text]
         tests = (*self.tests, *self.wider)
         parts += [(ROOT / name).read_text(encoding="utf8") for name in tests]
         digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
@@ -165,6 +175,7 @@ def preload() -> None:
     """Import once what every test imports, but nothing of the book: it is forked for each fault."""
     for name in HEAVY:
         importlib.import_module(name)
+    gc.freeze()
     assert not any(name.startswith("iclutils") for name in sys.modules)
 
 
@@ -185,7 +196,7 @@ def tested(tree: Path, tests: Sequence[str]) -> int:
 
     code = 70
     try:
-        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", *tests]))
+        code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--assert=plain", *tests]))
     finally:
         os._exit(code)
 
@@ -372,10 +383,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Plant faults and say which nothing notices.")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--only", default="", help="a word of the file's name")
+    parser.add_argument("--only", default="", help="kinds, or words of the files' names")
     parser.add_argument("--no-pages", action="store_true", help="leave the chapters out")
     given = parser.parse_args()
-    planted = [fault for fault in faults() if given.only in fault.file]
+    planted = [fault for fault in faults() if chosen(fault, given.only.split())]
     gone = [fault for fault in planted if not applies(fault)]
     planted = [fault for fault in planted if fault not in gone]
     verdicts = {fault: verdict for fault in planted if (verdict := known(fault))}
@@ -403,6 +414,11 @@ def main() -> int:
     if not given.only:
         TABLE.write_text(said, encoding="utf8")
     return 1 if gone else 0
+
+
+def chosen(fault: Fault, words: Sequence[str]) -> bool:
+    """Whether the fault is of a kind that is named, or its file's name holds a word."""
+    return not words or any(word == fault.kind or word in fault.file for word in words)
 
 
 def applies(fault: Fault) -> bool:

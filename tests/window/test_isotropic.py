@@ -123,6 +123,23 @@ def test_comparison_on_common_contexts_is_sharper_than_the_two_errors() -> None:
     assert gap.se < 0.1 * math.hypot(first.w_se / first.w, second.w_se / second.w)
 
 
+@pytest.mark.parametrize("function", [functions.Affine, functions.ReLU])
+@pytest.mark.parametrize("n", [10, 1000])
+@pytest.mark.parametrize("d", [5, 20, 50, 200, 1000])
+def test_a_minimum_is_found_where_the_noise_grows_by_many_powers_of_ten(
+    function: type[functions.Affine], n: int, d: int
+) -> None:
+    """The closed form's noise grows as exp(w²/d): at d = 200 by 1e80 on the default grid."""
+    task = function(d)
+    coarse = isotropic.limit(d, n)
+    best = coarse.best_window(task, 0.1)
+    fine = isotropic.limit(d, n, w=curves.grid(2 * best.w, 200)).best_window(task, 0.1)
+    # the spline's error on steps of 17 % in w; the loss is flat about its minimum
+    assert best.w == pytest.approx(fine.w, rel=5e-3)
+    assert best.loss == pytest.approx(fine.loss, rel=5e-4)
+    assert float(coarse.at(task, 0.1, fine.w)[0]) == pytest.approx(fine.loss, rel=5e-4)
+
+
 @pytest.mark.parametrize("d", [2, 3, 6])
 def test_best_window_exponents_of_the_closed_form(d: int) -> None:
     # classical: smooth tasks w^{-2} against noise w^{(d-1)/2}, tasks with a kink w^{-3/2}

@@ -8,9 +8,11 @@ its replicas are kept, so that two windows found on the same contexts can be com
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from scipy.interpolate import CubicSpline
@@ -22,6 +24,7 @@ from iclutils.ground.statistics import jackknife_se
 
 SMALL = 0.1  # ``grid`` is linear in w below and logarithmic above
 CHUNK = 4_000_000  # attention weights of the contexts that are held at once
+STEEP = 1e10  # from the lowest point of a curve to its highest: the spline is that of its log
 EDGE = 8  # points at either end of a curve where finite differences are poor
 
 
@@ -125,6 +128,23 @@ def stretch(w: Float[Tensor, "*w"]) -> Float[Tensor, "*w"]:
     return (w / SMALL).asinh()
 
 
+def spline(
+    w: Float[Tensor, " windows"], loss: Float[Tensor, "*batches windows"]
+) -> Callable[[Any], Any]:
+    """A cubic spline through positive curves, as a function of the stretched coordinate.
+
+    Where they rise by more than ten powers of ten it is the exponential of their logarithm's
+    spline: one through the values themselves would swing below zero where they are small.
+    """
+    u = stretch(w).numpy()
+    through: Callable[[Any], Any]
+    if bool(0 < loss.min() < loss.max() / STEEP):
+        through = CubicSpline(u, loss.log().numpy(), axis=-1)
+        return lambda place: np.exp(through(place))
+    through = CubicSpline(u, loss.numpy(), axis=-1)
+    return through
+
+
 def spline_minimum(
     w: Float[Tensor, " windows"],
     loss: Float[Tensor, " windows"],
@@ -137,13 +157,12 @@ def spline_minimum(
     and ``RuntimeError`` where the search takes more than ``steps`` steps.
     """
     u = stretch(w).numpy()
-    spline = CubicSpline(u, loss.numpy())
     lowest = int(loss.argmin())
     if lowest == len(u) - 1:
         end = float(w[-1])
         raise ValueError(f"w must be a longer grid; w* lies beyond the grid's end {end:g}")
     found = minimize_scalar(
-        spline,
+        spline(w, loss),
         bounds=(u[max(lowest - 1, 0)], u[lowest + 1]),
         method="bounded",
         options={"xatol": 1e-9, "maxiter": steps},

@@ -116,8 +116,7 @@ class PopulationLoss:
             raise ValueError(
                 f"w must be in [0, {float(self.w[-1]):g}], the grid; got {place.tolist()}"
             )
-        batches = self._batches(function, sigma).numpy()
-        spline = CubicSpline(curves.stretch(self.w).numpy(), batches, axis=1)
+        spline = curves.spline(self.w, self._batches(function, sigma))
         values = torch.as_tensor(spline(curves.stretch(place).numpy()))
         return values.mean(0), curves.standard_error(values)
 
