@@ -118,6 +118,18 @@ def test_nothing_reads_a_global_seed_a_global_dtype_or_asks_for_ci(path):
         assert not found, f"{path.name}: {found[0] if found else ''}"
 
 
+KEEPING = [path for path in MODULES if path.parts[1:2] == ("book",) and len(path.parts) > 3]
+
+
+@pytest.mark.parametrize("path", KEEPING, ids=module_id)
+def test_what_is_kept_is_written_whole_or_not_at_all(path):
+    if path.name == "files.py":
+        return  # it is where the writing is done
+    tree = ast.parse((ROOT / path).read_text(encoding="utf8"))
+    writes = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+    assert not {"write_text", "write_bytes"} & set(writes), f"{path}: take write_atomically"
+
+
 @pytest.mark.parametrize("name", cache.toc_chapters())
 def test_a_chapter_has_its_bones(name):
     text = cache.chapter_path(name).read_text(encoding="utf8")

@@ -25,7 +25,7 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -35,9 +35,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "faults" / "faults.yml"
 TABLE = ROOT / "tests" / "faults" / "table.md"
 KEPT = ROOT / "_build" / "faults"
-SCRATCH = ROOT / "_build" / "scratch"
+SCRATCH = ROOT / "_build" / "scratch" / str(os.getpid())
 PATIENCE = 900.0  # seconds for one fault's tests; a fault that hangs them is noticed
 HEAVY = (
+    "beartype",
     "bs4",
     "hypothesis.strategies",
     "jaxtyping",
@@ -50,10 +51,12 @@ HEAVY = (
     "scipy.optimize",
     "scipy.stats",
     "sphinx",
-    "torch",
+    "torch.distributed.tensor",  # torch.testing asks for it
+    "torch.func",
 )
 SLOW = ("test_checker.py", "test_interrupted.py", "test_stamp.py")  # they start processes
 GROUPED = ("chapter", "reference")  # told apart by the check that turns red
+KNOB = "knob"  # the check of a run with another master seed
 BUILT = "explorer"  # planted in the built site too
 HTML = Path("_build") / "html"
 KILLED, LIVED, UNJUDGED = "killed", "lived", "unjudged"
@@ -72,11 +75,11 @@ class Fault:
     old: str
     new: str
     tests: tuple[str, ...] = ()
-    wider: tuple[str, ...] = ()
+    wider: tuple[str, ...] = field(default=(), repr=False)
     page: str = ""
     tells: str = ""
     says: str = ""
-    excuse: str = ""
+    excuse: str = field(default="", repr=False)
 
     def plant(self, tree: Path) -> None:
         """Change the line in a scratch tree; raises ``ValueError`` where it is not there once."""
@@ -108,13 +111,18 @@ class Fault:
         return HTML / Path(self.file).relative_to("book")
 
     @cached_property
-    def note(self) -> Path:
-        """Where the judgement is kept, under the digest of all that it rests on."""
+    def notes(self) -> tuple[Path, Path]:
+        """Where a judgement is kept, under the digest of all that it rests on.
+
+        The first is that of the tests that cover the file, the second that of all.
+        """
         parts = [repr(self), self.text]
-        tests = (*self.tests, *self.wider)
-        parts += [(ROOT / name).read_text(encoding="utf8") for name in tests]
-        digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-        return KEPT / digest
+        found = []
+        for tests in (self.tests, self.wider):
+            parts += [(ROOT / name).read_text(encoding="utf8") for name in tests]
+            digest = hashlib.sha256("\0".join([*parts, str(len(found))]).encode())
+            found.append(KEPT / digest.hexdigest()[:24])
+        return found[0], found[1]
 
     def __str__(self) -> str:
         return f"{self.file}: {self.old.strip()}  →  {self.new.strip()}"
@@ -264,7 +272,7 @@ def by_tests(
                 continue
             verdicts[fault] = LIVED if passed else KILLED
             if wide or not passed or not fault.wider:
-                keep(fault, verdicts[fault])
+                keep(fault, verdicts[fault], wide=wide or passed)
             seconds = time.monotonic() - begun
             count = f"{len(verdicts)} of {len(todo)}"
             print(f"{count}, {seconds:.0f} s: {verdicts[fault]}  {fault}", flush=True)
@@ -289,17 +297,11 @@ def by_page(page: str, group: Sequence[Fault], tree: Path) -> dict[Fault, str]:
     """Plant all faults of a page, run it once, and see which of their checks turn red."""
     for fault in group:
         fault.plant(tree)
-    report = tree / "report.xml"
-    report.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax"]
-    command += ["--nbval-current-env", "--nbval-cell-timeout", "3000"]
-    command += [f"book/chapters/{page}.md", f"--junitxml={report}"]
-    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    with (tree / "said").open("w") as said:
-        subprocess.run(command, cwd=tree, env=environment, stdout=said, stderr=said, check=False)
+    red = red_checks(page, tree, "--fill-cache")
+    if KNOB in {fault.tells for fault in group}:
+        red |= red_checks(page, tree, "--knobs", "seed=1")
     for fault in group:
         fault.heal(tree)
-    red = dict(red_checks(report))
     if any(name.startswith("cell") for name in red):
         print(f"{page}: a cell failed; its faults cannot be told apart", flush=True)
         return dict.fromkeys(group, KILLED if len(group) == 1 else UNJUDGED)
@@ -308,7 +310,20 @@ def by_page(page: str, group: Sequence[Fault], tree: Path) -> dict[Fault, str]:
     }
 
 
-def red_checks(report: Path) -> Iterator[tuple[str, str]]:
+def red_checks(page: str, tree: Path, *options: str) -> dict[str, str]:
+    """Run a page; the names of the checks that are red, with what they say."""
+    report = tree / "report.xml"
+    report.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax"]
+    command += ["--nbval-current-env", "--nbval-cell-timeout", "3000"]
+    command += [f"book/chapters/{page}.md", f"--junitxml={report}", *options]
+    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    with (tree / "said").open("w") as said:
+        subprocess.run(command, cwd=tree, env=environment, stdout=said, stderr=said, check=False)
+    return dict(failures(report))
+
+
+def failures(report: Path) -> Iterator[tuple[str, str]]:
     """The names of the checks that are red, with what they say."""
     for case in ElementTree.parse(report).getroot().iter("testcase"):
         for child in case:
@@ -328,7 +343,7 @@ def by_pages(todo: Sequence[Fault], deadline: float) -> dict[Fault, str]:
         print(f"{page}: {len(group)} faults in one run …", flush=True)
         for fault, verdict in by_page(page, group, tree).items():
             verdicts[fault] = verdict
-            keep(fault, verdict)
+            keep(fault, verdict, wide=True)
             print(f"  {verdict}  {fault}", flush=True)
     return verdicts
 
@@ -336,19 +351,21 @@ def by_pages(todo: Sequence[Fault], deadline: float) -> dict[Fault, str]:
 # ------------------------------------------------------------------ what is kept and said
 
 
-def keep(fault: Fault, verdict: str) -> None:
-    """Note a judgement for the next run."""
+def keep(fault: Fault, verdict: str, *, wide: bool) -> None:
+    """Note a judgement for the next run; a ``wide`` one rests on more tests than the file's own."""
     if verdict != UNJUDGED:
-        fault.note.parent.mkdir(parents=True, exist_ok=True)
-        fault.note.write_text(json.dumps({"verdict": verdict, "fault": str(fault)}))
+        note = fault.notes[wide]
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(json.dumps({"verdict": verdict, "fault": str(fault)}))
 
 
 def known(fault: Fault) -> str | None:
     """What an earlier run found."""
-    if not fault.note.exists():
-        return None
-    verdict: str = json.loads(fault.note.read_text(encoding="utf8"))["verdict"]
-    return verdict
+    for note in fault.notes:
+        if note.exists():
+            verdict: str = json.loads(note.read_text(encoding="utf8"))["verdict"]
+            return verdict
+    return None
 
 
 def table(verdicts: dict[Fault, str], planted: Iterable[Fault]) -> str:

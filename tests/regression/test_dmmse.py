@@ -10,9 +10,10 @@ from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.prompts import draw_tasks
 
 
-def test_dmmse_is_the_posterior_mean():
+@pytest.mark.parametrize(("d", "ell"), [(2, 4), (3, 3)])
+def test_dmmse_is_the_posterior_mean(d, ell):
     """k = 3 tasks, the residuals of each; within 5 standard errors, a false alarm of 6e-7."""
-    d, ell, rho, count = 2, 4, 0.3, 20000
+    rho, count = 0.3, 20000
     tasks = draw_tasks(3, d, stream(0, "tasks"))
     w = draw_tasks(count, d, stream(0, "fresh"))
     x = torch.randn(count, ell, d, dtype=torch.float64, generator=stream(0, "x")) / math.sqrt(d)

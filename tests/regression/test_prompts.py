@@ -15,7 +15,9 @@ from iclutils.regression.prompts import (
     moments,
     sample,
     sample_naive,
+    sample_orthonormal,
 )
+from iclutils.stages.prompts import draw_prompts
 
 
 def _parts(prompts):
@@ -73,15 +75,34 @@ def test_fresh_moments_are_the_average_over_many_tasks(normalised):
     assert abs(many.power - fresh.power) < 0.1
 
 
-def test_test_error_is_the_average_over_test_prompts():
+@pytest.mark.parametrize("size", [0.0, 0.3, 1.0])
+def test_test_error_is_the_average_over_test_prompts(size):
     """Within 5 standard errors: a false alarm of 6e-7."""
     n = 100000
     context = Context(4, 6, 0.2)
-    gamma = torch.randn(4, 5, dtype=torch.float64, generator=stream(0, "gamma"))
+    gamma = size * torch.randn(4, 5, dtype=torch.float64, generator=stream(0, "gamma"))
     prompts = sample(draw_tasks(n, 4, stream(4, "tasks")), context, stream(4, "prompts"))
     loss = (prompts.y - ((prompts.x @ gamma) * prompts.v).sum(1)).square()
     exact = fresh_moments(context).error(gamma, 0.2)
     assert abs(float(loss.mean()) - exact) < 5 * float(loss.std()) / n**0.5
+
+
+def test_prompts_of_orthonormal_tokens_are_those_of_chapter_6():
+    """The means and second moments of (v, x, y); within 5 standard errors, 6e-7 an entry."""
+    K, ell, rho, n = 3, 5, 0.4, 40000
+    even, frame = torch.full((K,), 1 / K).double(), torch.eye(K).double()
+    plain = draw_prompts(even, frame, ell, 1, n, stream(0, "plain"), sigma=rho**0.5)
+    tokens, labels, query, answer = (part[0] for part in plain)
+    sums = K / ell * torch.einsum("nl,nlk->nk", labels, tokens)
+    v = torch.cat([sums, labels.square().mean(1, keepdim=True)], 1)
+    noise = torch.randn(n, generator=stream(0, "noise of the query"), dtype=torch.float64)
+    by_token = _parts(Prompts(query, v, answer + rho**0.5 * noise))
+    found = _parts(sample_orthonormal(Context(K, ell, rho), stream(0, "orthonormal"), n=n))
+    both = torch.stack([found, by_token])
+    for values in (both, both[..., :, None] * both[..., None, :]):
+        gap = values.mean(1).diff(dim=0)[0]
+        se = (values.var(1).sum(0) / n).sqrt()
+        assert bool((gap.abs() <= 5 * se + 1e-12).all())
 
 
 def test_tasks_are_balanced_and_streams_reproduce():

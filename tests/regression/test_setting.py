@@ -1,9 +1,14 @@
 """The experiment at finite size: streams, and what a setting refuses."""
 
+import math
+
 import pytest
 import torch
 
+from iclutils.ground.randomness import stream
+from iclutils.regression.prompts import draw_tasks, sample
 from iclutils.regression.setting import Setting, curve, errors
+from iclutils.regression.solver import solve
 
 
 def test_errors_are_a_function_of_seed_and_trial():
@@ -15,6 +20,41 @@ def test_errors_are_a_function_of_seed_and_trial():
     both = curve([setting], 0.1, 0, 2)
     assert both.shape == (2, 1, 2)
     assert torch.equal(both[0, 0], first[0])
+
+
+def test_the_sizes_are_the_ratios_times_the_dimension():
+    for d, alpha, kappa, tau in ((5, 1.3, 0.7, 0.4), (11, 4.0, 2.5, 3.1), (40, 0.9, 1.0, 1.6)):
+        setting = Setting(d, alpha, kappa, tau, 0.1)
+        # rounded to the nearest whole number
+        assert abs(setting.ell - alpha * d) <= 0.5
+        assert abs(setting.k - kappa * d) <= 0.5
+        assert abs(setting.n - tau * d**2) <= 0.5
+
+
+def test_the_two_errors_are_those_of_drawn_prompts():
+    """On fresh tasks and on those of the list; within 5 standard errors."""
+    setting, count = Setting(5, 3, 0.6, 4.0, 0.2), 40000
+    icl, idg = errors(setting, [0.1], 0, 0)[0].tolist()
+    gamma = solve(setting.prompts(0, 0), 0.1).gamma
+    fresh = draw_tasks(count, 5, stream(0, "fresh tasks"))
+    for exact, tasks in ((icl, fresh), (idg, setting.tasks(0, 0))):
+        drawn = sample(tasks, setting.context, stream(0, "drawn", len(tasks)), n=count)
+        loss = (drawn.y - ((drawn.x @ gamma) * drawn.v).sum(1)).square()
+        # the 75 prompts that were trained on are balanced over the 3 tasks, as these are
+        assert abs(float(loss.mean()) - exact) < 5 * float(loss.std()) / count**0.5
+    assert abs(icl - idg) > 0.1
+
+
+@pytest.mark.parametrize("kappa", [0.5, math.inf])
+def test_no_draw_serves_twice(kappa):
+    """Another seed, trial or purpose: other tasks, tokens and noise throughout."""
+    setting = Setting(6, 3, kappa, 0.5, 0.1)
+    drawn = []
+    for seed, trial in ((0, 0), (0, 1), (1, 0)):
+        prompts, other = setting.prompts(seed, trial), setting.other_prompts(seed, trial, 12)[1]
+        drawn += [setting.tasks(seed, trial), prompts.x, prompts.y, other.x, other.y]
+    numbers = torch.cat([part.flatten() for part in drawn])
+    assert len(numbers.unique()) == len(numbers)
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,14 @@ def test_linear_time_by_descent():
     assert t == pytest.approx(meanfield.linear_time(p, error), rel=1e-3)
 
 
+@pytest.mark.parametrize("kind", ["rare", "dominant", "balanced"])
+@pytest.mark.parametrize("off_target", [1.0, -1.0, 0.5])
+def test_the_force_off_the_target_is_multiplied_on_all_of_it(kind, off_target):
+    first = meanfield.descend(kind, 9, 0.5, learning_rate=0.1, steps=1, off_target=off_target)
+    force = 0.1 * Column.of(kind, 9, 0.5).velocity(np.zeros(3))
+    assert first.entries[1] == pytest.approx(force * [1, off_target, off_target])
+
+
 def test_a_solver_that_does_not_get_there_says_so():
     """With a tolerance of a thousandfold the steps lead anywhere, and the time runs out."""
     with pytest.raises(RuntimeError, match=r"flow stopped at t = .* before the error was 0\.001"):

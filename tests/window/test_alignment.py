@@ -1,7 +1,9 @@
 """Diagnostics of a trained matrix, on matrices made by hand."""
 
+import numpy as np
 import pytest
 import torch
+from scipy.linalg import subspace_angles
 
 from iclutils.ground.randomness import stream
 from iclutils.window import alignment
@@ -38,6 +40,21 @@ def test_a_known_angle_is_found() -> None:
     B = torch.eye(3, dtype=F64)[:, :1]
     assert float(alignment.largest_angle(M, B)) == pytest.approx(30.0)
     assert float(alignment.overlap(M, B)) == pytest.approx(3 / 4)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_angles_are_the_principal_ones(k: int) -> None:
+    draws = stream(0, "angles", k)
+    for _ in range(5):
+        M = torch.randn(6, 6, generator=draws, dtype=F64)
+        B = torch.linalg.qr(torch.randn(6, k, generator=draws, dtype=F64)).Q
+        top = torch.linalg.eigh((M + M.mT) / 2).eigenvectors[:, -k:]
+        angles = subspace_angles(top.numpy(), B.numpy())
+        # the arc cosine near 1 turns an error of 1e-15 into 4e-8
+        assert alignment.cosines(M, B).numpy() == pytest.approx(np.sort(np.cos(angles))[::-1])
+        assert float(alignment.largest_angle(M, B)) == pytest.approx(np.rad2deg(angles.max()))
+        mean = np.square(np.cos(angles)).mean()
+        assert float(alignment.overlap(M, B)) == pytest.approx(mean)
 
 
 def test_matrices_and_bases_of_other_dimensions_are_refused(frame: torch.Tensor) -> None:

@@ -50,6 +50,17 @@ def test_weights_by_hand() -> None:
     assert float(attention.half_mass_cap(flipped, x, x[:1])) == pytest.approx(math.pi / 2)
 
 
+def test_a_cap_holds_half_and_no_smaller_one_does() -> None:
+    draws = stream(0, "caps")
+    x, query = (covariates.sample(covariates.Sphere(4), (40, m), draws) for m in (60, 3))
+    gamma = attention.weights(5 * torch.eye(4, dtype=F64), x, query)
+    angle = (x @ query.mT).clamp(-1, 1).arccos()
+    cap = attention.half_mass_cap(gamma, x, query).unsqueeze(-2)
+    held, inside = ((gamma * part).sum(-2) for part in (angle <= cap, angle < cap))
+    assert bool((held >= 0.5).all())
+    assert bool((inside < 0.5).all())
+
+
 def test_zero_M_averages_uniformly(prompt: Prompt) -> None:
     answer = attention.predict(torch.zeros(5, 5, dtype=F64), prompt)
     torch.testing.assert_close(answer, prompt.y.mean(-1, keepdim=True).expand(7, 3))

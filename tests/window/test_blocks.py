@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from scipy.optimize import minimize_scalar
 
 from iclutils.window.theory import blocks, lowrank
 from iclutils.window.theory.contexts import Case
@@ -16,7 +17,7 @@ def test_blocks_of_a_matrix_made_by_hand():
     # M = [[4, 1, 0.4], [1, 6, 0], [0.4, 0, -0.5]] with k = 2, every entry with standard error 0.1
     theta = torch.tensor([4.0, 1.0, 0.4, 6.0, 0.0, -0.5], dtype=F64)
     variance = 0.01 * torch.eye(6, dtype=F64)
-    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, variance, 1), 3, 2)
+    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, 1), 3, 2)
     assert seen.c == pytest.approx((5.0, 0.1 / math.sqrt(2), math.inf))
     # 4 − 5 and 6 − 5 have standard error 0.1/√2, so that they are farther from 0 than the 1
     assert abs(seen.anisotropy.value) == pytest.approx(0.2)
@@ -28,14 +29,14 @@ def test_blocks_of_a_matrix_made_by_hand():
 def test_a_single_direction_has_no_anisotropy():
     theta = torch.tensor([4.0, 0.1, 0.2], dtype=F64)
     variance = 0.01 * torch.eye(3, dtype=F64)
-    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, variance, 1), 2, 1)
+    seen = blocks.read_blocks(Minimum(theta, variance, 0.0, 1), 2, 1)
     assert seen.anisotropy == (0.0, math.inf, math.inf)
 
 
 def test_an_entry_along_any_two_directions():
     theta = torch.tensor([4.0, 1.0, 6.0], dtype=F64)
     variance = 0.01 * torch.eye(3, dtype=F64)
-    found = Minimum(theta, variance, 0.0, variance, 1)
+    found = Minimum(theta, variance, 0.0, 1)
     left = torch.tensor([1.0, 2.0], dtype=F64)
     right = torch.tensor([3.0, -1.0], dtype=F64)
     # 3·4 + (6 − 1)·1 − 2·6 and the root of 3² + 5² + 2², times 0.1
@@ -60,6 +61,25 @@ def test_spurious_mass_costs():
     case = Case("linear", 3, 2, 2, 0.0)
     ((cost, se),) = blocks.spurious_cost(case, case.contexts(40000, 0), [1.0]).tolist()
     assert cost > 4 * se
+
+
+def test_the_cost_of_spurious_mass_by_a_search_and_without_its_sign():
+    case = Case("linear", 3, 1, 4, 0.5)
+    sample = case.contexts(800, 0)
+    basis, held = case.family
+
+    def least(e):
+        found = minimize_scalar(
+            lambda c: float(lowrank.loss_at(sample, c * basis + e * held).mean()),
+            bracket=(1.0, 3.0),
+        )
+        return found.fun
+
+    ((cost, _),) = blocks.spurious_cost(case, sample, [1.0]).tolist()
+    # both minima are right to the rounding of a flat curve, 1e-8 in c and its square in the loss
+    assert cost == pytest.approx((least(1.0) + least(-1.0)) / 2 - least(0.0), rel=1e-8)
+    ((turned, _),) = blocks.spurious_cost(case, sample, [-1.0]).tolist()
+    assert turned == pytest.approx(cost, rel=1e-12)
 
 
 def test_the_relevant_minimum_is_the_one_of_the_family():
@@ -91,7 +111,7 @@ def test_lemma_slopes_by_finite_differences():
 
 def test_bad_input_is_refused():
     ones = torch.ones(3, dtype=F64)
-    found = Minimum(ones, torch.eye(3, dtype=F64), 0.0, torch.eye(3, dtype=F64), 1)
+    found = Minimum(ones, torch.eye(3, dtype=F64), 0.0, 1)
     with pytest.raises(ValueError, match=r"minimum\.theta must have shape"):
         blocks.read_blocks(found, 3, 2)
     with pytest.raises(ValueError, match="left must have shape"):

@@ -44,6 +44,15 @@ def test_kernel_is_the_mean_over_sampled_tasks(link: str) -> None:
     assert ((product.mean(1) - f.kernel(u, u)[:, 0, 1]).abs() < 5 * se).all()
 
 
+@pytest.mark.parametrize("link", LINKS)
+def test_the_lipschitz_constant_is_the_steepest_slope(link: str) -> None:
+    f = LowRankLink(basis(5, 2), link)
+    s = torch.linspace(-1, 1, 2001, dtype=F64).requires_grad_()
+    (slope,) = torch.autograd.grad(f.of_latent(s).sum(), s)
+    # the grid misses the steepest point by at most 5e-4, which costs its square
+    assert float(slope.abs().max()) == pytest.approx(f.L, rel=1e-5)
+
+
 def test_all_links_draw_the_same_tasks() -> None:
     assert len({LowRankLink(basis(5, 2), link).law for link in LINKS}) == 1
     assert LowRankLink(basis(5, 3), "linear").law != LowRankLink(basis(5, 2), "linear").law

@@ -9,7 +9,7 @@ from iclutils.ground.randomness import stream
 from iclutils.window.covariates import Sphere, TwoSubspaces
 from iclutils.window.links import LINKS, LowRankLink
 from iclutils.window.prompts import draw
-from iclutils.window.theory import lowrank
+from iclutils.window.theory import linear, lowrank
 from iclutils.window.theory.contexts import contexts
 
 F64 = torch.float64
@@ -143,6 +143,16 @@ def test_linear_minimum_has_its_closed_form_mass():
     # the standard error of θ stands for that of the loss on the sample, which is smaller
     width = 5 * float(error.std()) / math.sqrt(20000) + 5 * float(found.se[0])
     assert abs(float(error.mean()) - found.loss) < width
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(1, 4, 1), (7, 4, 2), (50, 10, 2), (30, 6, 6)])
+def test_linear_mass_is_the_best_matrix_of_any_covariance(n, d, k):
+    """Tasks of covariance BBᵀ/k and the affine link's offset 2, whose square is 4."""
+    relevant = torch.diag((torch.arange(d) < k).double())
+    label = linear.sphere_label(relevant / k, 0.3, 4.0)
+    M = linear.best_matrix(torch.eye(d, dtype=F64) / d, relevant / k, label, n)
+    # two ways to solve the same linear equations
+    torch.testing.assert_close(M, lowrank.linear_mass(n, d, k, 0.3) * relevant)
 
 
 def test_bad_shapes_and_numbers_are_refused():

@@ -22,7 +22,7 @@ from iclutils.book.paper import chromium, prints
 from iclutils.book.paper.bookmarks import finish
 from iclutils.book.paper.whole import Fragment, fragment, whole
 from iclutils.book.runs import cache
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, write_atomically
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, PdfMargins
@@ -139,8 +139,8 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
         "headings": [heading for part in fragments for heading in part.headings],
         "numbers": numbers,
     }
-    (out / "report.json").write_text(json.dumps(report, indent=1), encoding="utf8")
-    prints.note(root).write_text(key, encoding="utf8")  # last: a print cut short is not offered
+    write_atomically(out / "report.json", json.dumps(report, indent=1))
+    write_atomically(prints.note(root), key)  # last: a print cut short is not offered
     return report
 
 

@@ -108,7 +108,7 @@ def full_minimum(
     theta[free] = part.theta
     covariance = torch.zeros(len(i), len(i), dtype=torch.float64)
     covariance[free.unsqueeze(0) & free.unsqueeze(1)] = part.covariance.flatten()
-    found = Minimum(theta, covariance, part.loss, part.hessian, part.steps)
+    found = Minimum(theta, covariance, part.loss, part.steps)
     blocks = replace(read_blocks(found, case.d, case.k), anisotropy=NO_ENTRY)
     return FullMinimum(found, blocks)
 
@@ -202,7 +202,6 @@ def _in_units(minimum: Minimum, unit: Float[Tensor, " P"]) -> Minimum:
         minimum,
         theta=unit * minimum.theta,
         covariance=outer * minimum.covariance,
-        hessian=minimum.hessian / outer,
     )
 
 

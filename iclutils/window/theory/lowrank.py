@@ -50,7 +50,6 @@ class Minimum:
     theta: Float[Tensor, " P"]
     covariance: Float[Tensor, "P P"]
     loss: float
-    hessian: Float[Tensor, "Q Q"]  # of the free parameters alone where a block of M is held
     steps: int
 
     @property
@@ -190,7 +189,7 @@ def minimise(
         each, hessian = derivatives(sample, phi, held + phi @ theta)
         move, decrement, least_curvature = _newton_step(each.mean(0), hessian)
         if decrement <= tolerance * loss and least_curvature > 0:
-            return Minimum(theta, sandwich(each, hessian), loss, hessian, step)
+            return Minimum(theta, sandwich(each, hessian), loss, step)
         size = 1.0
         trial = mean_loss(theta - size * move)
         while trial > loss and size > SHORTEST:
@@ -233,7 +232,7 @@ def linear_minimum(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Minimum:
     theta = torch.linalg.solve(hessian, first.mean(0))
     each = second @ theta - first
     loss = float(sample.target.square().mean() - 0.5 * first.mean(0) @ theta)
-    return Minimum(theta, sandwich(each, hessian), loss, hessian, 1)
+    return Minimum(theta, sandwich(each, hessian), loss, 1)
 
 
 def linear_mass(n: int, d: int, k: int, sigma: float) -> float:

@@ -1,23 +1,27 @@
 """The recurring shapes draw what they say."""
 
+import statistics
+
 import pytest
 import torch
 
 from iclutils.book import figures
 
-SAMPLES = torch.tensor([[1.0, 2.0], [3.0, 2.0], [5.0, 2.0]])  # three trials at two points
+SAMPLES = torch.tensor([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])  # three trials at two points, skewed
 
 
-@pytest.mark.parametrize(("spread", "half"), [("sd", 2.0), ("ci", 4 * 2.0 / 3**0.5)])
-def test_a_band_is_the_mean_and_its_spread(spread, half):
+@pytest.mark.parametrize(("spread", "widths"), [("sd", 1), ("ci", 4 / 3**0.5)])
+def test_a_band_is_the_mean_and_its_spread(spread, widths):
     _, (axes,) = figures.panels(1, 1)
     figures.band(axes, [0, 1], SAMPLES, label="loss", spread=spread)
     line, = axes.lines
     band, = axes.collections
-    assert line.get_ydata().tolist() == [3.0, 2.0]
+    points = [column.tolist() for column in SAMPLES.T]
+    assert line.get_ydata().tolist() == [statistics.mean(point) for point in points]
+    mean, half = statistics.mean(points[0]), widths * statistics.stdev(points[0])
     heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(3 - half)  # samples are in single precision
-    assert heights.max() == pytest.approx(3 + half)
+    assert heights.min() == pytest.approx(mean - half)  # samples are in single precision
+    assert heights.max() == pytest.approx(mean + half)
     assert (line.get_label(), band.get_label()) == ("loss", "_loss")
 
 
