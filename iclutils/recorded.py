@@ -3,22 +3,23 @@
     python -m iclutils.recorded 05_double_descent --workers 2              # processes
     python -m iclutils.recorded 05_double_descent --dask tcp://host:8786   # a Dask cluster
 
-The second needs the package ``distributed``. How a job is written, resumed and added to says
-:mod:`iclutils.book.runs.sweeps`. The arguments of a job's function are the names of the settings in
-the records' files, and so stay as they are.
+The second needs the package ``distributed``. ``--plan`` says what a sweep will cost, and runs only
+its first job; ``--device cuda`` trains the wide transformers on a GPU. How a job is written,
+resumed and added to says :mod:`iclutils.book.runs.sweeps`. The arguments of a job's function are
+the names of the settings in the records' files, and so stay as they are.
 """
 
-import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from iclutils.book.runs import sweeps
+from iclutils.book.runs import command, sweeps
 from iclutils.book.runs.published import published
-from iclutils.book.runs.sweeps import Job, Sweep, table
+from iclutils.book.runs.sweeps import Job, Sweep
+from iclutils.book.runs.tables import table
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
-from iclutils.regression import layer_training, transformer_training
-from iclutils.regression.diversity import four_digits
+from iclutils.regression import layer_training, training_jobs, transformer_training
+from iclutils.regression.diversity import four_digits, transformers_on_lists
 from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.setting import Setting, errors
@@ -193,89 +194,17 @@ def _context_length(seed: int = 0) -> list[Job]:
     ]
 
 
-def _attention_layers(seed: int = 0) -> list[Job]:
-    def job(d: int, n: int, sets: int) -> Job:
-        return {"d": d, "n": n, "sets": sets, "rho": 0.01, "seed": seed}
-
-    near = [
-        job(d, d * (d + 2) + off, sets)
-        for d, sets in ((10, 16), (14, 16), (20, 8))
-        for off in (-1, 0, 1, 2)
-    ]
-    # at d², and as far above d(d+2)
-    far = [job(d, d**2 + off * d, 16) for d in (10, 14, 20) for off in (0, 4)]
-    return near + far
-
-
-def _transformer_job(
-    d: int,
-    blocks: int,
-    n: int,
-    sets: int,
-    seed: int,
-    *,
-    tasks: int | None = None,
-    rate: float = 3e-3,
-    steps: int = 20_000,
-) -> Job:
-    """Rate times steps is by default about half of the authors' 1e-4 times 1.1 million."""
-    return {
-        "d": d,
-        "blocks": blocks,
-        "dense": 0 if blocks == 1 else 1,
-        "n": n,
-        "tasks": tasks,
-        "sets": sets,
-        "rho": 0.01,
-        "steps": steps,
-        "rate": rate,
-        "seed": seed,
-    }
-
-
-def _transformers(seed: int = 0) -> list[Job]:
-    grid = [  # d, blocks, sets and the values of n/d²
-        (5, 1, 32, (0.5, 1, 1.5, 2, 2.52, 3, 3.5, 8)),
-        (5, 2, 16, (1, 2, 3, 3.72, 4.5, 5.24, 7, 12)),
-        (7, 1, 32, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
-        (5, 3, 16, (1.5, 3, 5, 6, 7, 12)),
-        (10, 1, 16, (0.5, 1.5, 2, 2.5, 2.9, 3.5, 8)),
-        (7, 2, 16, (1, 3, 3.75, 4.5, 5.36, 12)),
-    ]
-    jobs = [
-        _transformer_job(d, blocks, round(tau * d**2), sets, seed)
-        for d, blocks, sets, taus in grid
-        for tau in taus
-    ]
-    jobs += [  # a quarter of the steps, with the rate falling to zero within them
-        _transformer_job(d, blocks, n, sets, seed, steps=5_000)
-        for d, blocks, sets, ns in (
-            (5, 1, 32, (25, 38, 50)),
-            (7, 1, 32, (98,)),
-            (10, 1, 16, (200,)),
-            (5, 2, 16, (112,)),
-            (7, 2, 16, (220,)),
-            (5, 3, 16, (125,)),
-        )
-        for n in ns
-    ]
-    jobs += [_transformer_job(5, 2, 250, 16, seed, tasks=tasks) for tasks in (1, 5, 50)]
-    jobs += [
-        _transformer_job(5, 1, 50, 32, seed, rate=rate, steps=steps)
-        for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))
-    ]
-    jobs += [  # as long as the authors train
-        _transformer_job(5, 1, n, 16, seed, rate=1e-4, steps=1_100_000) for n in (63, 88)
-    ]
-    return jobs
-
-
 SWEEPS = {
     "05_double_descent": Sweep(reduced_errors, _double_descent()),
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
     "05_context_length": Sweep(reduced_errors, _context_length()),
-    "05b_attention_layers": Sweep(trained_layer_errors, _attention_layers()),
-    "05b_trained_transformers": Sweep(trained_transformer_errors, _transformers()),
+    "05b_attention_layers": Sweep(trained_layer_errors, training_jobs.attention_layers()),
+    "05b_trained_transformers": Sweep(
+        trained_transformer_errors, training_jobs.transformers(), training_jobs.updates
+    ),
+    "05b_wide_transformers": Sweep(
+        transformers_on_lists, training_jobs.wide_transformers(), training_jobs.numbers_read
+    ),
 }
 
 
@@ -298,19 +227,7 @@ def drift(name: str, rows: Sequence[Job]) -> float:
 
 def main() -> None:
     """The command line."""
-    parser = argparse.ArgumentParser(
-        description="Run a recorded sweep, resuming where it stopped."
-    )
-    parser.add_argument("name", choices=sorted(SWEEPS))
-    parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
-    parser.add_argument("--dask", help="address of a Dask scheduler")
-    again = "run jobs again that an existing record holds"
-    parser.add_argument("--fresh", action="store_true", help=again)
-    given = parser.parse_args()
-    sweep = SWEEPS[given.name]
-    print(
-        sweeps.run(given.name, sweep, workers=given.workers, dask=given.dask, fresh=given.fresh)
-    )
+    command.main(SWEEPS)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,10 @@ class Provenance:
     commit: str = ""  # of the code; empty in records from before it was kept, or without git
 
 
-def here() -> Provenance:
-    """The provenance of a row that is made now, on this machine."""
+def here(device: str = "cpu") -> Provenance:
+    """The provenance of a row that is made now, on this machine and ``device``."""
     return Provenance(
-        machine=machine(),
+        machine=machine() if device == "cpu" else f"{machine()}, {device}",
         versions={package: importlib.metadata.version(package) for package in PACKAGES},
         python=platform.python_version(),
         date=time.strftime("%Y-%m-%d", time.gmtime()),

@@ -9,22 +9,21 @@ read the file with :func:`iclutils.recorded.read` and compute a slice of it agai
 """
 
 import fcntl
+import functools
 import hashlib
-import itertools
+import inspect
 import json
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import joblib
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.runs.progress import Progress
@@ -38,12 +37,32 @@ Job = dict[str, Any]
 Function = Callable[..., Mapping[str, Any]]
 
 
+def _alike(job: Job) -> float:
+    """Every job costs as much as any other."""
+    return 1.0
+
+
 @dataclass(frozen=True)
 class Sweep:
-    """A pure function of its keyword settings and the list of its jobs."""
+    """A pure function of its keyword settings and the list of its jobs.
+
+    ``work`` tells roughly how long a job takes, in any unit.
+    """
 
     function: Function
     jobs: list[Job]
+    work: Callable[[Job], float] = _alike
+
+    def on(self, device: str) -> "Sweep":
+        """The same sweep on another ``device`` than ``"cpu"``.
+
+        Raises ``ValueError`` where the function has no argument ``device``.
+        """
+        if device == "cpu":
+            return self
+        if "device" not in inspect.signature(self.function).parameters:
+            raise ValueError(f"device must be 'cpu' for this sweep; got {device!r}")
+        return replace(self, function=functools.partial(self.function, device=device))
 
 
 @dataclass(frozen=True)
@@ -89,6 +108,34 @@ def run(
         for job in missing:
             _path(folder, job).unlink()
     return record
+
+
+def plan(
+    name: str,
+    sweep: Sweep,
+    *,
+    fresh: bool = False,
+    unfinished: Path = UNFINISHED,
+    target: Path = RECORDED,
+) -> str:
+    """What :func:`run` would cost: jobs, seconds of the first that is missing, hours of all.
+
+    That job is run, and kept for :func:`run`. Raises what :func:`run` raises.
+    """
+    folder = unfinished / name
+    with _alone(name, folder):
+        rows = {} if fresh else _kept(target / f"{name}.json", sweep.jobs)
+        missing = [job for job in sweep.jobs if _key(job) not in rows]
+        left = [job for job in missing if not _path(folder, job).exists()]
+        said = f"{name}: {len(sweep.jobs)} jobs, {len(left)} of them to be run"
+        if not left:
+            return said
+        first = left[0]
+        start = time.monotonic()
+        _finish(sweep.function, first, _path(folder, first))
+        seconds = time.monotonic() - start
+    hours = seconds * sum(map(sweep.work, left)) / sweep.work(first) / 3600
+    return f"{said}; the first took {seconds:.1f} s, all will take about {hours:.2g} hours"
 
 
 @contextmanager
@@ -171,7 +218,8 @@ def _finish(function: Function, job: Job, path: Path) -> None:
     start = time.process_time()
     result = dict(function(**job))
     seconds = round(time.process_time() - start, 3)
-    row = {**job, **result, "cpu_s": seconds, "recorded": asdict(here())}
+    device = getattr(function, "keywords", {}).get("device", "cpu")
+    row = {**job, **result, "cpu_s": seconds, "recorded": asdict(here(device))}
     write_atomically(path, json.dumps(row))
 
 
@@ -235,35 +283,6 @@ def _unbroken(path: Path) -> dict[str, Any]:
     if data.get("seal") != seal(data):
         raise ValueError(f"{path} was changed by hand: its seal does not fit; record it anew")
     return data
-
-
-def table(
-    rows: Sequence[Mapping[str, Any]], axes: Sequence[str], names: Sequence[str], **fixed: Any
-) -> Float[Tensor, "..."]:
-    """Lay out the results ``names`` of those rows that have the ``fixed`` settings.
-
-    The tensor has one axis for each of the settings ``axes``, along which its values are in rising
-    order, then one for ``names``; where a result is a list, its axes come last.
-
-    >>> rows = [{"d": d, "n": n, "error": d / n} for n in (4, 2) for d in (1, 2)]
-    >>> table(rows, ["d", "n"], ["error"])[..., 0].tolist()
-    [[0.5, 0.25], [1.0, 0.5]]
-    >>> table(rows, ["n"], ["error", "n"], d=2).tolist()
-    [[1.0, 2.0], [0.5, 4.0]]
-
-    Raises ``ValueError`` unless every combination of the axes' values occurs once.
-    """
-    chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
-    levels = [sorted({row[axis] for row in chosen}) for axis in axes]
-    cells = {tuple(row[axis] for axis in axes): [row[name] for name in names] for row in chosen}
-    grid = list(itertools.product(*levels))
-    if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
-        raise ValueError(
-            f"rows with {fixed} must hold every combination of {list(axes)} once; "
-            f"got {len(chosen)} rows for {len(grid)} combinations"
-        )
-    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
-    return found.reshape(*map(len, levels), *found.shape[1:])
 
 
 def drift(sweep: Sweep, rows: Sequence[Job]) -> float:

@@ -100,30 +100,6 @@ def test_a_missing_record_says_how_to_make_it(tmp_path):
         sweeps.read("nothing", tmp_path)
 
 
-def test_table_lays_rows_out_by_axes():
-    rows = [
-        {"a": a, "t": t, "kind": kind, "y": 10.0 * a + t}
-        for kind in "xy"
-        for a in (2, 1)
-        for t in (0, 1, 2)
-    ]
-    found = sweeps.table(rows, ["a", "t"], ["y"], kind="x")
-    assert found[:, :, 0].tolist() == [[10, 11, 12], [20, 21, 22]]
-    # results stand in the order in which they are asked for
-    both = sweeps.table(rows, ["a", "t"], ["y", "t"], kind="x")
-    assert both[..., 1].tolist() == [[0, 1, 2]] * 2
-    assert both[..., 0].tolist() == [[10, 11, 12], [20, 21, 22]]
-    # a result may be lists, of one shape
-    many = [{**row, "sets": [[1.0, 2.0, row["y"]]] * 4} for row in rows]
-    found = sweeps.table(many, ["a", "t"], ["sets"], kind="x")
-    assert found.shape == (2, 3, 1, 4, 3)
-    assert found[1, 2, 0, 3].tolist() == [1, 2, 22]
-    with pytest.raises(ValueError, match="every combination"):
-        sweeps.table(rows, ["a", "t"], ["y"])
-    with pytest.raises(ValueError, match="every combination"):
-        sweeps.table(rows[1:], ["a", "t"], ["y"], kind="x")
-
-
 def test_drift_is_the_largest_change(tmp_path):
     log = str(tmp_path / "log")
     squares = sweeps.Sweep(_square, [{"x": x, "log": log} for x in (1, 2)])
@@ -218,3 +194,36 @@ def test_two_dask_workers_share_the_jobs(tmp_path):
     rows = sweeps.read("meet", tmp_path)["jobs"]
     assert [row["x"] for row in rows] == [0, 1]
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
+
+
+def _placed(*, x: int, device: str = "cpu") -> dict[str, float]:
+    return {"y": float(x), "on_cpu": float(device == "cpu")}
+
+
+def test_a_plan_runs_the_first_job_and_says_what_all_will_cost(tmp_path, monkeypatch):
+    log = tmp_path / "log"
+    jobs = [{"x": x, "log": str(log)} for x in (4, 5, 6)]
+    sweep = sweeps.Sweep(_square, jobs, work=lambda job: job["x"] - 3)
+    where = {"unfinished": tmp_path / "parts", "target": tmp_path}
+    ticks = iter([0.0, 900.0])  # a quarter of an hour for the first, six times that for all
+    with monkeypatch.context() as patched:
+        patched.setattr(sweeps.time, "monotonic", lambda: next(ticks))
+        told = sweeps.plan("squares", sweep, **where)
+    assert told == (
+        "squares: 3 jobs, 3 of them to be run; the first took 900.0 s, "
+        "all will take about 1.5 hours"
+    )
+    sweeps.run("squares", sweep, **where)
+    assert log.read_text().split() == ["4", "5", "6"]  # the first was kept
+    assert sweeps.plan("squares", sweep, **where) == "squares: 3 jobs, 0 of them to be run"
+
+
+def test_a_sweep_says_on_which_device_it_ran(tmp_path):
+    sweep = sweeps.Sweep(_placed, [{"x": 1}])
+    assert sweep.on("cpu") is sweep
+    sweeps.run("placed", sweep.on("meta"), unfinished=tmp_path / "parts", target=tmp_path)
+    found = sweeps.read("placed", tmp_path)
+    assert found["jobs"][0]["on_cpu"] == 0
+    assert found["machine"].endswith(", meta")
+    with pytest.raises(ValueError, match="device must be 'cpu' for this sweep; got 'cuda'"):
+        sweeps.Sweep(_square, [{"x": 1, "log": "log"}]).on("cuda")

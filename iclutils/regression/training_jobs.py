@@ -1,0 +1,109 @@
+"""Which networks are trained for the book's records: a list of settings for each sweep."""
+
+from collections.abc import Sequence
+from typing import Any
+
+Settings = dict[str, Any]
+
+
+def attention_layers(seed: int = 0) -> list[Settings]:
+    def job(d: int, n: int, sets: int) -> Settings:
+        return {"d": d, "n": n, "sets": sets, "rho": 0.01, "seed": seed}
+
+    near = [
+        job(d, d * (d + 2) + off, sets)
+        for d, sets in ((10, 16), (14, 16), (20, 8))
+        for off in (-1, 0, 1, 2)
+    ]
+    # at d², and as far above d(d+2)
+    far = [job(d, d**2 + off * d, 16) for d in (10, 14, 20) for off in (0, 4)]
+    return near + far
+
+
+def _transformer_job(
+    d: int,
+    blocks: int,
+    n: int,
+    sets: int,
+    seed: int,
+    *,
+    tasks: int | None = None,
+    rate: float = 3e-3,
+    steps: int = 20_000,
+) -> Settings:
+    """Rate times steps is by default about half of the authors' 1e-4 times 1.1 million."""
+    return {
+        "d": d,
+        "blocks": blocks,
+        "dense": 0 if blocks == 1 else 1,
+        "n": n,
+        "tasks": tasks,
+        "sets": sets,
+        "rho": 0.01,
+        "steps": steps,
+        "rate": rate,
+        "seed": seed,
+    }
+
+
+def transformers(seed: int = 0) -> list[Settings]:
+    grid = [  # d, blocks, sets and the values of n/d²
+        (5, 1, 32, (0.5, 1, 1.5, 2, 2.52, 3, 3.5, 8)),
+        (5, 2, 16, (1, 2, 3, 3.72, 4.5, 5.24, 7, 12)),
+        (7, 1, 32, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
+        (5, 3, 16, (1.5, 3, 5, 6, 7, 12)),
+        (10, 1, 16, (0.5, 1.5, 2, 2.5, 2.9, 3.5, 8)),
+        (7, 2, 16, (1, 3, 3.75, 4.5, 5.36, 12)),
+    ]
+    jobs = [
+        _transformer_job(d, blocks, round(tau * d**2), sets, seed)
+        for d, blocks, sets, taus in grid
+        for tau in taus
+    ]
+    jobs += [  # a quarter of the steps, with the rate falling to zero within them
+        _transformer_job(d, blocks, n, sets, seed, steps=5_000)
+        for d, blocks, sets, ns in (
+            (5, 1, 32, (25, 38, 50)),
+            (7, 1, 32, (98,)),
+            (10, 1, 16, (200,)),
+            (5, 2, 16, (112,)),
+            (7, 2, 16, (220,)),
+            (5, 3, 16, (125,)),
+        )
+        for n in ns
+    ]
+    jobs += [_transformer_job(5, 2, 250, 16, seed, tasks=tasks) for tasks in (1, 5, 50)]
+    jobs += [
+        _transformer_job(5, 1, 50, 32, seed, rate=rate, steps=steps)
+        for rate, steps in ((1e-3, 60_000), (3e-4, 200_000))
+    ]
+    jobs += [  # as long as the authors train
+        _transformer_job(5, 1, n, 16, seed, rate=1e-4, steps=1_100_000) for n in (63, 88)
+    ]
+    return jobs
+
+
+def wide_transformers(seed: int = 0) -> list[Settings]:
+    """Two blocks of width 10d, with τ = 50, from four master seeds."""
+
+    def jobs(d: int, alpha: int, tasks: Sequence[int], sets: int, seed: int) -> list[Settings]:
+        common = {"d": d, "width": 10 * d, "blocks": 2, "alpha": alpha, "tau": 50}
+        training = {"rho": 0.01, "steps": 800, "batch": 32, "rate": 1e-3, "seed": seed}
+        return [{**common, "tasks": k, "sets": sets, **training} for k in tasks]
+
+    lists = (1, 3, 5, 15, 100)
+    return [job for each in range(4) for job in jobs(5, 4, lists, 32, seed + each)]
+
+
+def updates(job: Settings) -> float:
+    """Steps of all models: what narrow transformers cost, whose minibatches are small."""
+    return float(job["steps"] * job["sets"] * job["blocks"])
+
+
+def numbers_read(job: Settings) -> float:
+    """Numbers that enter the norms of the first block: what wide transformers cost.
+
+    These are αd + 1 tokens of a prompt, each in a span of 2(d + 3).
+    """
+    tokens = job["alpha"] * job["d"] + 1
+    return float(job["steps"] * job["sets"] * job["batch"] * tokens * 2 * (job["d"] + 3))

@@ -1,0 +1,22 @@
+"""The lists of trained networks, and what their jobs are expected to cost."""
+
+from iclutils.regression import training_jobs
+
+
+def test_the_talks_row_has_four_master_seeds():
+    chosen = [
+        job for job in training_jobs.wide_transformers()
+        if (job["d"], job["alpha"], job["width"]) == (5, 4, 50)
+    ]
+    assert [job["seed"] for job in chosen] == [seed for seed in range(4) for _ in range(5)]
+    assert sum(job["sets"] for job in chosen if job["tasks"] == 1) == 128
+
+
+def test_costs_are_in_proportion_to_steps_and_models():
+    wide = training_jobs.wide_transformers()[0]
+    narrow = training_jobs.transformers()[0]
+    for job, cost in ((wide, training_jobs.numbers_read), (narrow, training_jobs.updates)):
+        double = {**job, "steps": 2 * job["steps"], "sets": 3 * job["sets"]}
+        assert cost(double) == 6 * cost(job)
+    # 800 steps of 32 prompts of 21 tokens in a span of 16, 32 models
+    assert training_jobs.numbers_read(wide) == 800 * 32 * 21 * 16 * 32
