@@ -7,6 +7,8 @@ Settings = dict[str, Any]
 
 
 def attention_layers(seed: int = 0) -> list[Settings]:
+    """Linear layers at d = 10, 14 and 20: around d(d+2) prompts, at d² and at d(d+4)."""
+
     def job(d: int, n: int, sets: int) -> Settings:
         return {"d": d, "n": n, "sets": sets, "rho": 0.01, "seed": seed}
 
@@ -47,6 +49,7 @@ def _transformer_job(
 
 
 def transformers(seed: int = 0) -> list[Settings]:
+    """Narrow transformers: numbers of prompts at several d and depths, and lengths of training."""
     grid = [  # d, blocks, sets and the values of n/d²
         (5, 1, 32, (0.5, 1, 1.5, 2, 2.52, 3, 3.5, 8)),
         (5, 2, 16, (1, 2, 3, 3.72, 4.5, 5.24, 7, 12)),
