@@ -18,6 +18,7 @@ from sphinx.config import Config
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
+from iclutils.book.site import collector
 from iclutils.book.site.access import mend_pages
 from iclutils.book.site.archive import write_archive
 from iclutils.book.site.build import build_of
@@ -47,6 +48,7 @@ from iclutils.book.site.run_figure import RunFigure
 from iclutils.book.site.scorecard import Scorecard
 from iclutils.book.site.search import note_places, write_places
 from iclutils.book.site.sentences import ClaimRole
+from iclutils.book.site.sidebar import copy_titles_only
 from iclutils.book.site.stamp import add_stamp, note_state, refresh
 from iclutils.book.site.times import RunTimes
 
@@ -103,6 +105,9 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)
     app.connect("builder-inited", drop_thebe)
+    app.connect("builder-inited", collector.hold_back)
+    app.connect("env-updated", collector.collect)
+    app.connect("build-finished", collector.release)
     app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
     for notes in (FILLED, USES, ENTRIES, REGISTERS):
@@ -117,6 +122,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", add_description)
     app.connect("html-page-context", add_scripts)
+    app.connect("html-page-context", copy_titles_only)
     app.connect("html-page-context", note_places)
     app.connect("html-page-context", note_previews)
     app.connect("doctree-resolved", fill_page)

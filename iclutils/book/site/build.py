@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 
 from iclutils.book.ledger import load
 from iclutils.book.runs import cache
+from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site import export, figures, offers, results
 from iclutils.book.site.figures import Figure
@@ -52,9 +53,17 @@ class Build:
         }
 
     @cached_property
+    def runs(self) -> Mapping[str, CachedRun | None]:
+        """The chapters' runs; not to be asked for before the chapters are read."""
+        return {
+            chapter: cache.cached_run(cache.chapter_path(chapter, ROOT), self.cache_folder)
+            for chapter in self.chapters
+        }
+
+    @cached_property
     def results(self) -> Results:
         """What the chapters' runs found; not to be asked for before the chapters are read."""
-        return results.read_results(self.chapters, self.ledger, self.cache_folder)
+        return results.read_results(self.runs, self.ledger)
 
     @cached_property
     def scored(self) -> list[Scored]:
@@ -69,7 +78,7 @@ class Build:
     @cached_property
     def figures(self) -> Mapping[str, Figure]:
         """The figures by name; not to be asked for before the chapters are read."""
-        return figures.figures_by_name(self.chapters, self.cache_folder)
+        return figures.figures_by_name(self.runs)
 
     @cached_property
     def offers(self) -> Offers:

@@ -47,6 +47,8 @@ TO_LAB = np.array(
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
 )
+FROM_LAB = np.linalg.inv(TO_LAB).T
+FROM_CONES = np.linalg.inv(TO_CONES).T
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
@@ -117,7 +119,7 @@ def _shown(lightness: Numbers, hue: Float[np.ndarray, "colours 2"]) -> Colours:
 def _from_lab(lightness: Numbers, hue: Float[np.ndarray, "colours 2"]) -> Colours:
     """Amounts of light of colours in Ottosson's space."""
     lab = np.column_stack([lightness, hue])
-    light: Colours = (lab @ np.linalg.inv(TO_LAB).T) ** 3 @ np.linalg.inv(TO_CONES).T
+    light: Colours = (lab @ FROM_LAB) ** 3 @ FROM_CONES
     return light
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.runs import cache
+from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.site.dark import dark_svg
 
@@ -101,14 +102,15 @@ def code_cells(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def chapter_figures(chapter: str, folder: Path | None = None) -> list[Figure]:
-    """The figures of a chapter, in its order: words from the chapter, pictures from its run.
+def chapter_figures(chapter: str) -> list[Figure]:
+    """The figures of a chapter in its run of the present key."""
+    run = cache.cached_run(cache.chapter_path(chapter, ROOT), cache.cache_path(ROOT))
+    return figures_of_run(chapter, run)
 
-    ``folder`` is the notebook cache (default: the one of the present key).
-    """
-    path = cache.chapter_path(chapter, ROOT)
-    written = code_cells(cache.read_chapter(path))
-    run = cache.cached_run(path, folder or cache.cache_path(ROOT))
+
+def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
+    """The figures of a chapter, in its order: words from the chapter, pictures from its run."""
+    written = code_cells(cache.read_chapter(cache.chapter_path(chapter, ROOT)))
     ran = code_cells(run.notebook) if run else written
     found: list[Figure] = []
     for cell, done in zip(written, ran, strict=True):
@@ -125,11 +127,14 @@ def chapter_figures(chapter: str, folder: Path | None = None) -> list[Figure]:
     return found
 
 
-def figures_by_name(chapters: Iterable[str], folder: Path) -> dict[str, Figure]:
-    """Every figure of the chapters; raises ``ValueError`` where two share a name or have none."""
+def figures_by_name(runs: Mapping[str, CachedRun | None]) -> dict[str, Figure]:
+    """Every figure of the chapters with these ``runs``.
+
+    Raises ``ValueError`` where two share a name or have none.
+    """
     found: dict[str, Figure] = {}
-    for chapter in chapters:
-        for figure in chapter_figures(chapter, folder):
+    for chapter, run in runs.items():
+        for figure in figures_of_run(chapter, run):
             if figure.name in found:
                 others = f"{found[figure.name].chapter} and {chapter}"
                 raise ValueError(f"two figures share the name {figure.name!r}: in {others}")

@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, format_value
 from iclutils.book.ledger.finding import what_came_out
 from iclutils.book.runs import cache, origin
+from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
 from iclutils.ground.statistics import Comparison
@@ -61,14 +61,13 @@ class Results:
         return hashlib.sha256(state.encode()).hexdigest()
 
 
-def read_results(chapters: Iterable[str], ledger: Mapping[str, Any], folder: Path) -> Results:
-    """Read the runs of the chapters from the notebook cache in ``folder``."""
+def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[str, Any]) -> Results:
+    """What the chapters' runs found, and what is recorded of other master seeds."""
     records: dict[str, dict[str, Record]] = {}
     runs: dict[str, Run] = {}
-    for name in chapters:
+    for name, cached in cached_runs.items():
         records[name] = {}
         runs[name] = Run()
-        cached = cache.cached_run(cache.chapter_path(name, ROOT), folder)
         if cached is not None:
             records[name] = cache.records(cached.notebook)
             settings = ledger["chapters"].get(name, {}).get("settings", {})
@@ -80,7 +79,7 @@ def read_results(chapters: Iterable[str], ledger: Mapping[str, Any], folder: Pat
 
 def stamped_run(
     name: str,
-    cached: cache.CachedRun,
+    cached: CachedRun,
     records: Mapping[str, Record],
     settings: Mapping[str, Any],
 ) -> Run:
