@@ -1,6 +1,7 @@
 """What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
 
 import io
+import random
 import re
 import zipfile
 
@@ -8,7 +9,7 @@ import pytest
 from docutils import nodes
 
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site import archive, description, deviations, markdown, portable, times
+from iclutils.book.site import archive, description, deviations, markdown, offers, portable, times
 from iclutils.book.site.markdown import Markdown
 from iclutils.book.site.nodes import badge, tag
 from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
@@ -104,16 +105,36 @@ def test_the_archive_is_the_same_for_the_same_site(tmp_path):
     (site / "index.html").write_text("hello")
     (site / "book" / "a.html").write_text("a")
     (tmp_path / "LICENSE").write_text("free")
-    first = archive.archive(site, tmp_path)
+    first = archive.archive(site, tmp_path).file
     (site / archive.PLACE).parent.mkdir(parents=True)
     (site / archive.PLACE).write_bytes(first)  # it does not hold itself
-    assert archive.archive(site, tmp_path) == first
+    assert archive.archive(site, tmp_path).file == first
     held = zipfile.ZipFile(io.BytesIO(first))
     assert held.testzip() is None
     names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
     assert names == {"README.txt", "LICENSE", "index.html", "book/a.html"}
     with pytest.raises(FileNotFoundError, match="site must be a folder"):
         archive.archive(tmp_path / "nowhere")
+
+
+def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
+    site = tmp_path / "html"
+    site.mkdir()
+    (site / "picture.png").write_bytes(random.Random(0).randbytes(2_340_000))
+    offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
+    (site / "downloads.html").write_text(offer % "")
+    archive.write_archive(site)
+    found = site / archive.PLACE
+    said = offer % f" ({offers.size_text(found.stat().st_size)})"
+    assert (site / "downloads.html").read_text() == said
+    assert "2.3 MB" in said
+    with zipfile.ZipFile(found) as held:
+        assert held.testzip() is None
+        assert held.read(f"{archive.NAME}/downloads.html").decode() == said
+        assert len(held.namelist()) == len(set(held.namelist()))
+    first = found.read_bytes()
+    archive.write_archive(site)  # what is stated already is no hindrance
+    assert found.read_bytes() == first
 
 
 def test_a_page_names_its_address_only_where_the_site_has_one():

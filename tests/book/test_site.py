@@ -11,7 +11,7 @@ from iclutils.book import ledger
 from iclutils.book.ledger import HOLDS, Document, Record
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
-from iclutils.book.site import access, cite, downloads, export, page, results, sentences
+from iclutils.book.site import access, cite, downloads, export, offers, page, results, sentences
 from iclutils.book.site.build import Build
 from iclutils.book.site.fill import FILLS
 from iclutils.book.site.results import Entry, Results
@@ -156,7 +156,7 @@ def test_every_source_but_ours_has_an_address():
     ("size", "text"), [(12, "1 kB"), (2600, "3 kB"), (999_999, "1000 kB"), (1_250_000, "1.2 MB")]
 )
 def test_sizes(size, text):
-    assert downloads.size_text(size) == text
+    assert offers.size_text(size) == text
 
 
 def test_a_citation_names_groups_and_people():

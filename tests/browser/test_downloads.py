@@ -11,6 +11,7 @@ from built_site import PAGES, ROOT, SITE, Anchors, text_of
 
 from iclutils.book.runs import cache
 from iclutils.book.site import archive, portable
+from iclutils.book.site.offers import size_text
 
 
 def test_notebooks_are_offered_with_their_outputs():
@@ -46,6 +47,8 @@ def test_the_archive_holds_the_whole_site():
     assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
     for name in cache.toc_chapters():
         assert f"book/downloads/{name}.ipynb" in names
+    size = size_text((SITE / archive.PLACE).stat().st_size)
+    assert f'<span class="{archive.SIZE}"> ({size})</span>' in text_of("book/downloads.html")
 
 
 def test_sources_and_data_are_offered_as_they_are():

@@ -18,7 +18,7 @@ from iclutils.book.site import archive, export
 from iclutils.book.site.figures import Figure
 from iclutils.book.site.ledger import LedgerDirective
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.offers import FOLDER, recorded
+from iclutils.book.site.offers import FOLDER, recorded, size_text
 from iclutils.book.site.page import Page
 
 KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source", "pdf": "PDF"}
@@ -37,11 +37,6 @@ class Downloads(LedgerDirective):
         if what not in LISTS:
             raise self.error(f"downloads: the list must be one of {LISTS}; got {what!r}")
         return [from_run("", what=f"downloads_{what}")]
-
-
-def size_text(size: int) -> str:
-    """A size as a reader wants it: kB below a million bytes, MB from there."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
 
 
 def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
@@ -68,7 +63,7 @@ def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
     link = tag("a", "Everything in one archive", href=page.to_file(archive.PLACE), download="")
     everything = tag(
         "p",
-        tag("span", link, classes=["file"]),
+        tag("span", link, tag("span", classes=[archive.SIZE]), classes=["file"]),
         ": this site with all notebooks, figures and their data, the ledger, the recorded results "
         "and the licence, as a ZIP file. Unpack it and open ",
         tag("code", "index.html"),

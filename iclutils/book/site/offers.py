@@ -23,6 +23,11 @@ def recorded() -> list[Path]:
     return sorted((ROOT / "book" / "recorded").glob("*.json"))
 
 
+def size_text(size: int) -> str:
+    """A size as a reader wants it: kB below a million bytes, MB from there."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
+
+
 @dataclass(frozen=True)
 class Offers:
     """The files of one build."""
