@@ -22,6 +22,8 @@ from iclutils.window import alignment, functions, subspaces
 from iclutils.window.covariates import Sphere, Stretched
 from iclutils.window.links import LowRankLink
 from iclutils.window.pretraining import BLOCK, Schedule, Setting, pretrain
+from iclutils.window.theory import lowrank, matrix
+from iclutils.window.theory.contexts import Case, Contexts
 
 SAME = 1e-9
 STEPS = 500
@@ -163,6 +165,92 @@ def test_low_rank_takes_the_package_s_steps(numerics, link, stretched):
         "rho": float(alignment.rho(last, B[0])),
     }
     assert measured == pytest.approx(expected, rel=1e-8)
+
+
+BEST = """([settings, seed]) => {
+  const {N} = iclExplorers.training, {lowrank: model} = N.models, {d, n} = settings;
+  const scene = model.scene(settings, N.random(seed, "scene"));
+  const of = one => Array.from({length: model.CONTEXTS}, (_, i) => [...one(i)]);
+  const tokens = of(i => model.contextOf(i, settings, scene)), count = tokens[0].length;
+  return {tokens, best: model.lowrankBest(settings, scene), frame: [...scene.frame],
+    J: [...scene.J], z: of(i => {
+      const {normal} = N.random("low-rank contexts", d, i);
+      return Float64Array.from({length: count}, normal);
+    }), at: [[3, 1], [12, 8]].map(([c, e]) =>
+      [c, e, model.lowrankLoss(model.lowrankSample(settings, scene), c, e, settings.sigma).loss])};
+}"""
+
+
+@pytest.mark.parametrize(
+    ("link", "d", "k", "stretched"),
+    [
+        ("quadratic", 10, 2, True),
+        ("quadratic", 4, 3, False),
+        ("cosine", 6, 2, False),
+        ("cosine", 10, 3, True),
+        ("affine", 10, 2, True),
+        ("affine", 6, 1, True),  # the least loss has no mass outside
+        ("linear", 4, 3, False),
+    ],
+)
+def test_the_best_heads_are_the_package_s(numerics, link, d, k, stretched):
+    """The lines beside the low-rank training, on the page's own contexts."""
+    n, sigma = 50, 0.01
+    settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link}
+    settings["J"] = "yes" if stretched else "no"
+    seen = numerics.evaluate(BEST, [settings, 0])
+    arrays = {
+        name: torch.tensor(seen[name], dtype=torch.float64)
+        for name in ("frame", "J", "tokens", "z")
+    }
+    frame, J = (arrays[name].view(d, d) for name in ("frame", "J"))
+    tokens, z = (arrays[name].unflatten(1, (-1, d)) for name in ("tokens", "z"))
+    law = Stretched(J) if stretched else Sphere(d)
+    drawn = law.from_gaussian(z) @ frame if stretched else law.from_gaussian(z)
+    assert relative(tokens.flatten(1).tolist(), drawn.flatten(1)) < SAME
+
+    case = Case(link, d, k, n, sigma)
+    task = LowRankLink(case.B, link)
+    x, query = tokens[:, :n], tokens[:, n:]
+
+    def inner(a, b):
+        return task.kernel(a @ case.B, b @ case.B)
+
+    def loss(c, e):
+        """By the kernel of the tasks; the page's own way is the same, its code is not."""
+        M = c * case.family[0] + e * case.family[1]
+        gamma = torch.softmax(x @ M @ query.mT, -2)
+        found = matrix.context_loss(
+            lambda a, b: task.kernel(a @ case.B, b @ case.B), x, query, gamma
+        )
+        return float((found.signal + sigma**2 * found.concentration).mean())
+
+    for c, e, value in seen["at"]:
+        assert value == pytest.approx(loss(c, e), rel=SAME)
+    best, linear = seen["best"]["softmax"], seen["best"]["linear"]
+    assert best["loss"] == pytest.approx(loss(best["c"], best["e"]), rel=SAME)
+    around = [(best["c"] * f, best["e"] * g) for f in (0.5, 1, 2) for g in (0.5, 1, 2)]
+    assert min(loss(*place) for place in around) >= best["loss"] * (1 - SAME)
+    if k == 3 and link in ("quadratic", "cosine"):
+        return  # the package has no finite set of tasks for them
+    value = task.of_latent(task.cubature() @ (tokens @ case.B).mT)
+    queries = query.shape[1]
+    sample = Contexts(
+        x.repeat_interleave(queries, 0),
+        query.flatten(0, 1),
+        value[..., :n].repeat_interleave(queries, 0),
+        value[..., n:].mT.flatten(0, 1),
+        sigma,
+    )
+    theta = torch.tensor([best["c"], best["e"]], dtype=torch.float64)
+    inside = case.family[: 1 + (best["e"] > 0)]
+    found = lowrank.minimise(sample, inside, theta[: len(inside)] * 0.9, tolerance=1e-14)
+    # the page's last Newton step promises 1e-12 of the loss: a place is known to its root
+    near = pytest.approx(found.theta.tolist(), abs=1e-5 * best["c"])
+    assert theta[: len(inside)].tolist() == near
+    expected = lowrank.linear_minimum(sample, case.family)
+    assert [linear["c"], linear["e"]] == pytest.approx(expected.theta.tolist(), rel=1e-8)
+    assert linear["loss"] == pytest.approx(expected.loss, rel=1e-8)
 
 
 def test_stages_takes_the_package_s_steps(numerics):

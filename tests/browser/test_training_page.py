@@ -86,6 +86,10 @@ def test_the_player_by_keyboard(trainings, name):
     press(page, name, "Step")
     reaches(page, name, 1)
     one = state(page, name)["step"]
+    begun = looked_at(page, name, 0)  # what is best for the settings comes with the first step
+    assert {key: begun[key] for key, value in first["values"].items() if value != "NaN"} == {
+        key: value for key, value in first["values"].items() if value != "NaN"
+    }
     press(page, name, "Play")
     reaches(page, name, one + 5)
     press(page, name, "Pause")
@@ -98,7 +102,7 @@ def test_the_player_by_keyboard(trainings, name):
     page.focus(f"#explorer-train_{name}-scrub")
     page.keyboard.press("Home")
     settled(page)
-    assert state(page, name)["values"] == first["values"]
+    assert state(page, name)["values"] == begun
     page.keyboard.press("End")
     settled(page)
     assert state(page, name)["values"] == rested["values"]
@@ -137,6 +141,102 @@ def test_settings_are_turned_during_the_run(trainings, name):
     )
     assert page.input_value(f"#explorer-train_{name}-seed") == "0"
     assert not wrong
+
+
+SETTINGS = """name => {
+  const spec = iclExplorers.explorers[name];
+  const root = document.querySelector(`.explorer[data-explorer=${name}]`);
+  return {
+    start: Object.fromEntries(spec.controls.map(c => [c.key, String(c.start)])),
+    presets: spec.presets.map(p => Object.fromEntries(
+      Object.entries(p.settings).map(([k, v]) => [k, String(v)]))),
+    shown: Object.fromEntries(spec.controls.map(c => {
+      const input = document.getElementById(`explorer-${name}-${c.key}`);
+      return [c.key, c.options ? input.value
+        : input.closest('.x-field').querySelector('output').dataset.value];
+    })),
+    pressed: [...root.querySelectorAll('.x-preset')].map(e => e.ariaPressed)};
+}"""
+
+
+@TWO_LOOKS
+@pytest.mark.parametrize("name", NAMES)
+def test_every_preset_by_keyboard(trainings, name):
+    """A preset's settings stand in the controls, its run starts, trains and is marked as chosen."""
+    page, wrong = trainings
+    spec = page.evaluate(SETTINGS, f"train_{name}")
+    assert len(spec["presets"]) >= 4
+    for i, preset in enumerate(spec["presets"]):
+        page.locator(f"{place(name)} .x-preset").nth(i).focus()
+        page.keyboard.press("Enter")
+        settled(page)
+        seen = page.evaluate(SETTINGS, f"train_{name}")
+        assert seen["shown"] == spec["start"] | preset
+        assert [at for at, chosen in enumerate(seen["pressed"]) if chosen == "true"] == [i]
+        before = state(page, name)["step"]
+        press(page, name, "Step")
+        reaches(page, name, before + 1)
+        settled(page)
+        shown = state(page, name)
+        assert (shown["broken"], shown["unnamed"], shown["spill"]) == (0, 0, 0)
+        assert all(spoken == text for spoken, text in shown["spoken"]), shown["spoken"]
+    press(page, name, "Reset")
+    settled(page)
+    assert page.evaluate(SETTINGS, f"train_{name}")["shown"] == spec["start"]
+    assert not wrong
+
+
+@TWO_LOOKS
+@pytest.mark.parametrize("name", NAMES)
+def test_a_link_restores_settings_and_seed(trainings, name, address):
+    """By keyboard: settings and a seed, the button, and its link opened anew."""
+    page, _ = trainings
+    page.evaluate("navigator.clipboard.writeText = async text => { window.written = text; }")
+    page.locator(f"{place(name)} .x-preset").nth(2).focus()
+    page.keyboard.press("Enter")
+    page.fill(f"#explorer-train_{name}-seed", "12")
+    page.keyboard.press("Tab")
+    page.focus(f"{place(name)} .x-copy")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"document.querySelector('{place(name)} .x-copied').textContent")
+    link = page.evaluate("window.written")
+    assert link == page.url
+    before = page.evaluate(SETTINGS, f"train_{name}")
+    page.goto("about:blank")
+    opened(page, link)
+    settled(page)
+    after = page.evaluate(SETTINGS, f"train_{name}")
+    assert (after["shown"], after["pressed"]) == (before["shown"], before["pressed"])
+    assert page.input_value(f"#explorer-train_{name}-seed") == "12"
+    page.goto("about:blank")
+    opened(page, link.replace("seed=12", "seed=1.5"))
+    settled(page)
+    assert "seed = 1.5" in page.inner_text(f"{place(name)} .x-copied")
+    assert page.input_value(f"#explorer-train_{name}-seed") == "0"
+    page.goto("about:blank")
+    opened(page, address + PAGE)
+
+
+@TWO_LOOKS
+def test_the_best_head_stands_beside_the_one_that_learns(trainings):
+    """From the first step on, and anew when the link is another one."""
+    page, _ = trainings
+    press(page, "lowrank", "Reset")
+    settled(page)
+    assert state(page, "lowrank")["values"]["c"] == "NaN"
+    press(page, "lowrank", "Step")
+    reaches(page, "lowrank", 1)
+    settled(page)
+    first = state(page, "lowrank")["values"]
+    assert 0 < float(first["e"]) < float(first["c"])
+    page.select_option("#explorer-train_lowrank-link", "affine")
+    press(page, "lowrank", "Step")
+    reaches(page, "lowrank", 2)
+    settled(page)
+    second = state(page, "lowrank")["values"]
+    assert float(second["e"]) < 0.1 * float(second["c"])
+    assert looked_at(page, "lowrank", 0)["c"] == first["c"], "each stretch of the run has its own"
+    press(page, "lowrank", "Reset")
 
 
 @TWO_LOOKS

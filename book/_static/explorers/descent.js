@@ -33,8 +33,8 @@ X.explorers.descent = {
   title: "double descent",
   presets: [
     {name: "the peak", settings: {}},
-    {name: "Fig. 5.2, ~α~ = 1", settings: {alpha: 1}},
-    {name: "Fig. 5.2, ~α~ = 100", settings: {alpha: 100}},
+    {name: "short contexts, ~α~ = 1", settings: {alpha: 1}},
+    {name: "long contexts, ~α~ = 100", settings: {alpha: 100}},
     {name: "endless tasks", settings: {kappa: Infinity}},
     {name: "a ridge removes the peak", settings: {lambda: 0.1}},
     {name: "where the gap stays", settings: {kappa: 0.5, alpha: 100, tau: 20, lambda: 1e-3}},

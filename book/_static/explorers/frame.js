@@ -1,7 +1,7 @@
 /* An explorer on its page: presets, controls, panels, one sentence, numbers, and its link. */
 ((X) => {
 "use strict";
-const {draw, field, make, parsed, rich, show, within} = X;
+const {draw, field, linkOf, make, named, numbersOf, onWidth, presetsOf, rich, startOf, within} = X;
 const REST = 600;                                   // ms without a move: the settings are at rest
 
 function legendOf(entries) {
@@ -22,79 +22,52 @@ function panelOf(panel, name) {
   return {frame, node};
 }
 
-/** The settings that the page itself asks for, and the explorer's for the others. */
-function startOf(spec, root) {
-  const asked = new URLSearchParams(root.dataset.settings || "");
-  return Object.fromEntries(spec.controls.map(control =>
-    [control.key, parsed(control, asked.get(control.key)) ?? control.start]));
-}
-
 /**
  * Build the explorer that `root` names; returns [name, restore(query)].
  *
  * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, …},
  * draw(frames, state, result, before)}, where `before` is {state, result} at the last rest or null,
- * and `begin({root, state, move(settings), taken(act)})` where something runs by itself: `move` leaves
- * the address alone, `act` is called when the reader takes a control. A `small` one has no numbers,
+ * and `begin({root, state, move(settings), taken(act)})` where something runs by itself: `move`
+ * leaves the address alone, `act` is called when the reader takes a control. A `small` one has no numbers,
  * no link and no buttons of its own.
  */
 function build(root) {
   const name = root.dataset.explorer;
   const spec = X.explorers[name];
-  const start = startOf(spec, root);
+  const start = startOf(spec.controls, root);
   const recorded = root.querySelector("script.explorer-recorded");
   if (recorded) X.recorded = JSON.parse(recorded.textContent);
   const state = {...start};
-  const shown = {};
   let before = null;                                // what was drawn when the settings last rested
   let moving = false;
   let queued = 0;
   let speaking = 0;
-  let writing = 0;
   let resting = 0;
   let result;
 
   const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
   const fields = spec.controls.map(control => field(control, `explorer-${name}-${control.key}`));
   const byKey = Object.fromEntries(fields.map(f => [f.control.key, f]));
-  const presets = (spec.presets || []).map(preset => ({preset, button: make("button",
-    {type: "button", class: "x-preset", "aria-pressed": "false"}, ...rich(preset.name))}));
-  const copy = make("button", {type: "button", class: "x-reset x-copy"}, "Copy a link to these settings");
-  const copied = make("span", {class: "x-copied", role: "status"});
+  const presets = presetsOf(spec.presets, settings => set({...start, ...settings}));
+  const link = linkOf(name, () => state);
   const reset = make("button", {type: "reset", class: "x-reset"}, "Reset");
   const panels = spec.panels.map((panel, i) => panelOf(panel, String(i)));
-  const list = make("dl", {class: "x-numbers"});
+  const list = numbersOf();
   const said = make("output", {class: "x-summary"});
-  if (presets.length) {
-    const group = {class: "x-presets", role: "group", "aria-label": "Settings to start from"};
-    form.append(make("div", group, ...presets.map(p => p.button)));
-  }
-  form.append(...fields.map(f => f.node));
-  if (!spec.small) form.append(make("div", {class: "x-buttons"}, reset, copy, copied));
+  form.append(...presets.nodes, ...fields.map(f => f.node));
+  if (!spec.small) form.append(make("div", {class: "x-buttons"}, reset, ...link.nodes));
   root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said);
-  if (!spec.small) root.append(list);
+  if (!spec.small) root.append(list.node);
 
   const same = settings => Object.entries({...start, ...settings})
     .every(([key, value]) => !(key in state) || state[key] === value);
-  const link = () => `#explorer-${name}?${new URLSearchParams(
-    fields.map(f => [f.control.key, String(state[f.control.key])]))}`;
   const redraw = () => spec.draw(panels.map(p => p.frame), state, result, before);
 
   function refresh() {
     queued = 0;
     result = spec.compute(state);
-    for (const [key, label, value] of result.rows) {
-      if (!shown[key]) {
-        shown[key] = make("data", {"data-key": key});
-        const title = make("dt", {}, ...rich(label));
-        list.append(make("div", {}, title, make("dd", {}, shown[key])));
-      }
-      shown[key].value = String(value);
-      shown[key].textContent = show(value);
-    }
-    for (const {preset, button} of presets) {
-      button.setAttribute("aria-pressed", String(same(preset.settings)));
-    }
+    list.put(result.rows);
+    presets.mark(same);
     root.toggleAttribute("data-moved", before !== null);
     redraw();
     clearTimeout(speaking);                         // one sentence, when the slider rests
@@ -112,17 +85,11 @@ function build(root) {
     clearTimeout(resting);
     resting = setTimeout(() => { moving = false; }, REST);
   }
-  function write() {
-    if (spec.small) return;
-    copied.replaceChildren();
-    clearTimeout(writing);                          // a browser allows only so many changes a second
-    writing = setTimeout(() => history.replaceState(null, "", link()), 250);
-  }
   /** Change settings, as a control, a preset or a pull does. */
   function set(settings) {
     grasp();
     move(settings);
-    write();
+    if (!spec.small) link.later();
   }
   /** Change settings without a trace: what runs by itself does not write the address. */
   function move(settings) {
@@ -134,25 +101,18 @@ function build(root) {
   }
   /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
   function restore(query) {
-    const unknown = [];
+    const {settings, unknown} = named(spec.controls, query);
     for (const {control, put} of fields) {
-      const text = query.get(control.key);
-      const value = parsed(control, text);
-      if (text && value === null) unknown.push(`${control.key} = ${text}`);
-      state[control.key] = value ?? start[control.key];
+      state[control.key] = settings[control.key] ?? start[control.key];
       put(state[control.key]);
     }
     before = null;
-    const lost = `The link's ${unknown.join(", ")} cannot be shown here; this is the usual value.`;
-    copied.textContent = unknown.length ? lost : "";
+    link.tell(unknown);
     later();
   }
 
   for (const f of fields) {
     f.input.addEventListener("input", () => set({[f.control.key]: f.read()}));
-  }
-  for (const {preset, button} of presets) {
-    button.addEventListener("click", () => set({...start, ...preset.settings}));
   }
   for (const {frame} of panels) {
     frame.addEventListener("grasped", grasp);
@@ -163,31 +123,11 @@ function build(root) {
   form.addEventListener("reset", event => {
     event.preventDefault();
     restore(new URLSearchParams());
-    clearTimeout(writing);
-    history.replaceState(null, "", location.pathname + location.search);
-  });
-  copy.addEventListener("click", async () => {
-    clearTimeout(writing);
-    history.replaceState(null, "", link());
-    try {
-      await navigator.clipboard.writeText(location.href);
-      copied.textContent = "Copied.";
-    } catch {                                       // no clipboard: the link, marked, to copy by hand
-      const text = {type: "text", readonly: "", value: location.href};
-      const input = make("input", {...text, "aria-label": "link to these settings"});
-      copied.replaceChildren(input);
-      input.select();
-      input.focus();
-    }
+    link.forget();
   });
   fields.forEach(f => f.put(state[f.control.key]));
   refresh();
-  let width = root.clientWidth;
-  new ResizeObserver(() => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
-    redraw();
-  }).observe(root);
+  onWidth(root, redraw);
   const taken = act => fields.forEach(f => f.input.addEventListener("input", act));
   spec.begin?.({root, state, move, taken});
   return [name, restore];

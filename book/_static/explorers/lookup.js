@@ -4,7 +4,7 @@
    (iclutils/window/theory/linear.py). */
 ((X) => {
 "use strict";
-const {even, golden, lgamma, logspace, plot, round, show, slider, steady, words} = X;
+const {even, firstWhere, golden, lgamma, logspace, plot, round, show, slider, steady, words} = X;
 const LEAST = 0.5;
 const MOST = 64;
 const PER_LETTER = logspace(LEAST, MOST, 57);
@@ -52,15 +52,8 @@ const linearLookup = (K, N, rho) => 1 - N / (K * (1 + rho) + N - 1);
 /** The shortest prompt from which softmax attention is better, in tokens a letter; NaN if none. */
 function crossing(K, rho) {
   const better = N => bestLookup(K, N, rho).loss < linearLookup(K, N, rho);
-  let [low, high] = [1, MOST * K];
-  if (!better(high)) return NaN;
-  if (better(low)) return low / K;
-  while (high - low > 1) {
-    const middle = Math.round((low + high) / 2);
-    if (better(middle)) high = middle;
-    else low = middle;
-  }
-  return high / K;
+  const longest = MOST * K;
+  return better(longest) ? firstWhere(1, longest, better) / K : NaN;
 }
 
 X.explorers.lookup = {

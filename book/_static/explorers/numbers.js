@@ -38,6 +38,16 @@ function golden(f, low, high, steps = 70) {
   return (a + b) / 2;
 }
 
+/** The first whole number in [low, high) for which `holds`, which holds from there on; or high. */
+function firstWhere(low, high, holds) {
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** log Gamma(x), x > 0 (Stirling's series after a shift to x > 12). */
 function lgamma(x) {
   let shift = 0;
@@ -75,5 +85,5 @@ function kept(size, compute) {
   };
 }
 
-Object.assign(X, {golden, kept, lgamma, logspace, normal, settled, sum, uniform});
+Object.assign(X, {firstWhere, golden, kept, lgamma, logspace, normal, settled, sum, uniform});
 })(globalThis.iclExplorers ??= {explorers: {}});

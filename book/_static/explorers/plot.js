@@ -125,8 +125,10 @@ function plot(panel, options) {
   drawBands(svg, inside, bands, placeX, box, x.range);
   for (const [value, text] of ticksOf(x, (width - left) / 80)) {
     const at = placeX(value);
+    const wide = 4 * text.length > width - at;      // half its width, more than there is room
+    const where = wide ? {x: width, "text-anchor": "end"} : {x: at, "text-anchor": "middle"};
     svg.append(draw("line", {x1: at, x2: at, y1: top, y2: bottom, class: "x-grid"}),
-      draw("text", {x: at, y: bottom + 16, "text-anchor": "middle"}, text));
+      draw("text", {y: bottom + 16, ...where}, text));
   }
   for (const [value, text] of y.hidden ? [] : ticksOf(y, (height - top) / 45)) {
     const at = placeY(value);

@@ -9,7 +9,8 @@
      plot, probe  axes and curves in a panel; reading values from them, pulling their marks
      controls     sliders and choices, the grids of their values, those that several explorers share
      fields       the controls as they stand on the page
-     frame        one explorer: presets, controls, panels, sentence, numbers, link
+     form         presets, the link to the settings, the list of numbers
+     frame        one explorer: controls, panels, sentence
      *_theory     a tower's formulas: window, regression, stages
      one file for each explorer: iclExplorers.explorers[name] = its spec (frame.js says of what)
      train_define, _random, _matrices, _head     what the numerics of trainings share

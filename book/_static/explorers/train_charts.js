@@ -41,12 +41,12 @@
   };
 
   /**
-   * What a function of settings says for each stretch of steps between two changes, as a line up to
-   * `last`.
+   * What a function of a run's {settings, best} says for each stretch of steps between two changes,
+   * as a line up to `last`.
    */
   X.staircase = (events, last, value) =>
-    events.flatMap(({step, settings}, i) => {
-      const v = value(settings);
+    events.flatMap(({step, settings, best}, i) => {
+      const v = value({settings, best});
       const to = i + 1 < events.length ? events[i + 1].step : last;
       return [
         [step, v],

@@ -1,97 +1,102 @@
-/* A training on its page: settings, player, panels, one sentence and numbers.
-   A training is {title, model, unit, counted, speeds, end, controls, panels, view(panels, moment)}
-   and may have `derive(settings)`, settings that follow from those on the page. */
+/* A training on its page: player, presets, settings, panels, one sentence, numbers, and its link.
+   A training is {title, model, unit, counted, speeds, end, presets, controls, panels,
+   view(panels, moment)} and may have `derive(settings)`, settings that follow from those on the
+   page. */
 (X => {
   "use strict";
-  const {field, make, panelOf, parsed, rich, show} = X;
+  const {field, linkOf, make, named, numbersOf, onWidth, panelOf, presetsOf, startOf} = X;
   const SPOKEN = 5000; // milliseconds between two sentences while it plays
-  const REST = 400; // milliseconds after which the address names the settings
   const NARROW = 600; // pixels of a page that has no room beside the pictures
-  const LARGEST = 999999; // seed
+  const SEED = {key: "seed", values: [0, 999999], whole: true, start: 0};
 
-  /** The list of numbers: {node, show(rows)} with rows of [key, label, value]. */
-  function numbers() {
-    const node = make("dl", {class: "x-numbers"});
-    const shown = {};
-    const put = ([key, label, value]) => {
-      if (!shown[key]) {
-        shown[key] = make("data", {"data-key": key});
-        const term = make("dt", {}, ...rich(label));
-        node.append(make("div", {}, term, make("dd", {}, shown[key])));
-      }
-      const text = Number.isInteger(value) ? String(value) : show(value);
-      shown[key].value = String(value);
-      shown[key].textContent = Number.isNaN(value) ? "none" : text;
-    };
-    return {node, show: rows => rows.forEach(put)};
-  }
+  /** A number of a run: counts in full. */
+  const written = value => (Number.isInteger(value) ? String(value) : X.show(value));
 
   /** Puts a training on the page; answers as X.build does. */
   X.train = root => {
     const name = root.dataset.explorer;
     const spec = X.explorers[name];
-    const state = {};
+    const start = startOf([...spec.controls, SEED], root);
+    const state = {...start};
     const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
     form.addEventListener("submit", event => event.preventDefault());
     const fields = spec.controls.map(control => field(control, `explorer-${name}-${control.key}`));
-    const put = ({control, put}, value) => {
-      state[control.key] = value;
-      put(value);
-    };
     const seed = make("input", {id: `explorer-${name}-seed`, type: "number", autocomplete: "off"});
-    for (const [key, value] of Object.entries({min: 0, max: LARGEST, step: 1})) seed[key] = value;
+    [seed.min, seed.max] = SEED.values;
     const label = make("label", {for: seed.id}, "seed");
-    form.append(...fields.map(f => f.node), make("div", {class: "x-field"}, label, seed));
+    const presets = presetsOf(spec.presets, settings => {
+      put({...start, seed: state.seed, ...settings});
+      moved("seed"); // from the start, or what refills again
+    });
+    const link = linkOf(name, () => state);
+    form.append(
+      ...presets.nodes,
+      ...fields.map(f => f.node),
+      make("div", {class: "x-field"}, label, seed),
+      make("div", {class: "x-buttons"}, ...link.nodes),
+    );
+    const same = settings =>
+      Object.entries({...start, ...settings}).every(
+        ([key, value]) => key === SEED.key || state[key] === value,
+      );
+    /** The settings from here on, as state and on the page. */
+    const put = settings => {
+      Object.assign(state, settings);
+      fields.forEach(f => f.put(state[f.control.key]));
+      seed.value = String(state.seed);
+      presets.mark(same);
+    };
 
     const panels = spec.panels.map((panel, i) =>
       panelOf({height: 220, legend: [], ...panel}, String(i)),
     );
     const said = make("output", {class: "x-summary"});
-    const list = numbers();
+    const list = numbersOf(written);
     let spoken = 0;
     let frames = 0;
     const player = X.makePlayer({
       name,
       spec,
-      settings: () => ({...state, ...(spec.derive ? spec.derive(state) : {})}),
-      seed: () => Number(seed.value),
-      reset: () => fill(new URLSearchParams(root.dataset.settings || "")),
+      settings: () => {
+        const {seed: drawn, ...settings} = state;
+        return {...settings, ...(spec.derive ? spec.derive(state) : {})};
+      },
+      seed: () => state.seed,
+      reset: () => {
+        put(start);
+        link.forget();
+        link.tell([]);
+      },
       show: moment => {
         const {rows, summary} = spec.view(
           panels.map(p => p.frame),
           moment,
         );
-        list.show(rows);
+        list.put(rows);
         const now = performance.now();
         if (!player.playing() || now - spoken > SPOKEN) {
           spoken = now;
-          said.replaceChildren(...rich(summary));
+          said.replaceChildren(...X.rich(summary));
         }
         root.toggleAttribute("data-moved", Boolean(moment.run.ghost)); // its legend names it
         root.dataset.step = String(moment.step);
         root.dataset.drawn = String(++frames);
       },
     });
-    /** The address names the settings once they have come to rest. */
-    const nameIt = () => {
-      const query = new URLSearchParams({...state, seed: seed.value});
-      history.replaceState(null, "", `#explorer-${name}?${query}`);
-    };
-    let writing = 0;
     const moved = key => {
       player.change(key);
-      clearTimeout(writing);
-      writing = setTimeout(nameIt, REST);
+      link.later();
     };
-    fields.forEach(f =>
+    for (const f of fields) {
       f.input.addEventListener("input", () => {
-        put(f, f.read());
+        put({[f.control.key]: f.read()});
         moved(f.control.key);
-      }),
-    );
+      });
+    }
     seed.addEventListener("change", () => {
+      const [least, most] = SEED.values;
       const whole = Math.floor(Number(seed.value)) || 0;
-      seed.value = String(Math.min(LARGEST, Math.max(0, whole)));
+      put({seed: Math.min(most, Math.max(least, whole))});
       moved("seed");
     });
     const pairs = panels.length > 1 ? "x-panels x-pairs" : "x-panels";
@@ -101,24 +106,16 @@
     // on a phone the first pictures stand between the player and the settings: both are in sight
     if (window.innerWidth < NARROW) panels[Math.min(1, panels.length - 1)].node.after(form);
 
-    /** Settings and seed that a link or the page names; the others as ever. */
-    const fill = query => {
-      for (const f of fields) {
-        put(f, parsed(f.control, query.get(f.control.key)) ?? f.control.start);
-      }
-      seed.value = /^\d{1,6}$/.test(query.get("seed") || "") ? query.get("seed") : "0";
-    };
+    /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
     const restore = query => {
-      fill(query);
+      const {settings, unknown} = named([...spec.controls, SEED], query);
+      put({...start, ...settings});
+      link.tell(unknown);
       player.restart();
     };
-    restore(new URLSearchParams(root.dataset.settings || ""));
-    let width = root.clientWidth;
-    new ResizeObserver(() => {
-      if (root.clientWidth === width) return;
-      width = root.clientWidth;
-      player.later();
-    }).observe(root);
+    put(start);
+    player.restart();
+    onWidth(root, player.later);
     return [name, restore];
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

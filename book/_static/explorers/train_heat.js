@@ -6,7 +6,7 @@
   /**
    * Squares of size × size `values` (row by row) in `panel`; `range` is the value of full colour.
    * `marks` are places between rows and columns at which a line is drawn. Several maps stand side
-   * by side, each with its name.
+   * by side, each with its name, and where it is `scaled` with the value of full colour.
    */
   X.heat = (panel, {maps, label, height = 170}) => {
     const width = Math.max(240, panel.clientWidth);
@@ -24,10 +24,10 @@
         role: "img",
         "data-key": key,
       });
-      maps.forEach(({name, size, marks = []}, m) => {
+      maps.forEach(({size, marks = []}, m) => {
         const left = m * (side + gap);
         const unit = side / size;
-        svg.append(draw("text", {x: left, y: 13}, ...X.rich(name, true)));
+        svg.append(draw("text", {x: left, y: 13}));
         const squares = draw("g", {});
         for (let i = 0; i < size * size; i++) {
           squares.append(
@@ -55,7 +55,9 @@
     }
     svg.setAttribute("aria-label", label);
     const groups = svg.querySelectorAll("g");
-    maps.forEach(({values, range}, m) => {
+    const names = svg.querySelectorAll("text");
+    maps.forEach(({name, values, range, scaled}, m) => {
+      names[m].textContent = scaled ? `${name}, ±${X.show(range, 2)}` : name;
       const squares = groups[m].children;
       for (let i = 0; i < squares.length; i++) {
         const v = values[i] / range;

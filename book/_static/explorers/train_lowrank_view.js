@@ -2,7 +2,19 @@
    the overlap. */
 (X => {
   "use strict";
-  const {choice, heat, perRecord, replot, roomy, runningMean, show, slider, thinned, training} = X;
+  const {
+    choice,
+    heat,
+    perRecord,
+    replot,
+    roomy,
+    runningMean,
+    show,
+    slider,
+    staircase,
+    thinned,
+    training,
+  } = X;
   const {lowrank: model} = training.N.models;
 
   const seen = kind =>
@@ -23,6 +35,13 @@
     counted: "step",
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
+    presets: [
+      {name: "as in Figure 9: squares", settings: {}},
+      {name: "Figure 9: waves", settings: {link: "cosine"}},
+      {name: "Figure 9: affine", settings: {link: "affine"}},
+      {name: "without the stretch", settings: {J: "no"}},
+      {name: "where it breaks: ~d~ = 4", settings: {J: "no", d: 4}},
+    ],
     derive: () => ({n: 50, sigma: 0.01}),
     controls: [
       choice(
@@ -56,6 +75,7 @@
         legend: [
           ["inside col(~B~)", "target"],
           ["outside", "other"],
+          ["best ~c~, ~e~ in ~cBBᵀ~ + ~eB~_{⊥}~B~_{⊥}ᵀ", "exact"],
         ],
       },
       {
@@ -73,6 +93,7 @@
         legend: [
           ["softmax head", "softmax"],
           ["linear head", "other"],
+          ["best heads of that form", "exact"],
         ],
       },
     ],
@@ -87,6 +108,14 @@
       const shown = thinned(at + 1, 200);
       const end = Math.max(500, roomy(run.step));
       const x = {label: "steps", range: [0, end]};
+      const best = run.bestAt(step);
+      const events = run.events();
+      const known = events.map(event => event.best).filter(Boolean);
+      const exactly = (kind, part) =>
+        staircase(events, end, event => (event.best ? event.best[kind][part] : NaN));
+      const beside = best
+        ? `; of the best head ${show(best.softmax.c, 3)} and ${show(best.softmax.e, 3)}`
+        : "";
       const marks = at < run.length - 1 ? [{at: step}] : [];
       heat(maps, {
         height: 200,
@@ -100,22 +129,35 @@
             size: d,
             values: softmax,
             range: Math.max(1, size(softmax)),
+            scaled: true,
             marks: [k],
           },
-          {name: "linear head", size: d, values: linear, range: size(linear), marks: [k]},
+          {
+            name: "linear head",
+            size: d,
+            values: linear,
+            range: size(linear),
+            scaled: true,
+            marks: [k],
+          },
         ],
       });
       const inside = shown.map(i => [i, softly(run, i).relevant]);
       const outside = shown.map(i => [i, softly(run, i).spurious]);
-      const values = [...inside, ...outside].map(p => p[1]);
+      const values = [
+        ...[...inside, ...outside].map(p => p[1]),
+        ...known.map(({softmax}) => 1.1 * softmax.c),
+      ];
       replot(mass, {
         x,
         marks,
         y: {range: [Math.min(0, ...values), roomy(Math.max(1, ...values))]},
         label:
           `Mass per direction against the steps: inside ${show(now.relevant, 3)}, outside ` +
-          `${show(now.spurious, 3)}.`,
+          `${show(now.spurious, 3)}${beside}.`,
         lines: [
+          {points: exactly("softmax", "e"), kind: "exact", name: "best ~e~"},
+          {points: exactly("softmax", "c"), kind: "exact", name: "best ~c~"},
           {points: outside, kind: "other", name: "outside"},
           {points: inside, kind: "target", name: "inside"},
         ],
@@ -148,10 +190,10 @@
         ],
       });
       const means = [mean, linearMean].map(m => shown.slice(1).map(i => [i, m(run, i)]));
-      const all = means
-        .flat()
-        .map(p => p[1])
-        .filter(v => v > 0);
+      const all = [
+        ...means.flat().map(p => p[1]),
+        ...known.flatMap(({softmax, linear}) => [softmax.loss, linear.loss]),
+      ].filter(v => v > 0);
       replot(loss, {
         x,
         marks,
@@ -160,6 +202,8 @@
           `Loss against the steps: softmax ${show(mean(run, at), 3)}, linear ` +
           `${show(linearMean(run, at), 3)}.`,
         lines: [
+          {points: exactly("linear", "loss"), kind: "exact", name: "best linear head"},
+          {points: exactly("softmax", "loss"), kind: "exact", name: "best softmax head"},
           {points: means[1], kind: "other", name: "linear head"},
           {points: means[0], kind: "softmax", name: "softmax head"},
         ],
@@ -168,11 +212,15 @@
         rows: [
           ["relevant", "mass per direction inside col(~B~)", now.relevant],
           ["spurious", "outside", now.spurious],
+          ["c", "~c~ of the best ~cBBᵀ~ + ~eB~_{⊥}~B~_{⊥}ᵀ", best ? best.softmax.c : NaN],
+          ["e", "~e~ of the best", best ? best.softmax.e : NaN],
           ["rho", "~ρ~(~M~, ~B~)", now.rho],
           ["overlap", "overlap of the softmax head", step ? now.overlap : NaN],
           ["linear", "overlap of the linear head", step ? other.overlap : NaN],
           ["chance", "overlap by chance", k / d],
           ["loss", "loss, mean of 100 steps", mean(run, at)],
+          ["lowest", "loss of this best softmax head", best ? best.softmax.loss : NaN],
+          ["linearLowest", "loss of the best linear head of that form", best ? best.linear.loss : NaN],
         ],
         summary:
           step === 0

@@ -69,13 +69,19 @@ iclExplorers.define(N => {
     };
   };
 
-  /** FᵀMF of square matrices of size d. */
-  N.seenIn = (M, F, d) => {
-    const half = new Float64Array(d * d);
+  /** AB of square matrices of size d. */
+  N.product = (A, B, d) => {
     const out = new Float64Array(d * d);
     for (let i = 0; i < d; i++)
       for (let j = 0; j < d; j++)
-        for (let a = 0; a < d; a++) half[i * d + j] += M[i * d + a] * F[a * d + j];
+        for (let a = 0; a < d; a++) out[i * d + j] += A[i * d + a] * B[a * d + j];
+    return out;
+  };
+
+  /** FᵀMF of square matrices of size d. */
+  N.seenIn = (M, F, d) => {
+    const half = N.product(M, F, d);
+    const out = new Float64Array(d * d);
     for (let i = 0; i < d; i++)
       for (let j = 0; j < d; j++)
         for (let a = 0; a < d; a++) out[i * d + j] += F[a * d + i] * half[a * d + j];

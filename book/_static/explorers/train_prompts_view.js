@@ -30,6 +30,17 @@
     speeds: [2, 5, 20, 60, 200],
     end: 3000,
     refills: true,
+    presets: [
+      {name: "the peak", settings: {}},
+      {name: "a ridge removes the peak", settings: {lambda: 0.1}},
+      {name: "short contexts, ~α~ = 1", settings: {alpha: 1, kappa: 0.5, rho: 0.01}},
+      {name: "long contexts, ~α~ = 100", settings: {alpha: 100, kappa: 0.5, rho: 0.01}},
+      {
+        name: "where the gap stays",
+        settings: {alpha: 100, kappa: 0.5, rho: 0.01, lambda: 1e-3},
+      },
+      {name: "no ridge, ~d~ = 14", settings: {lambda: 0, d: 14}},
+    ],
     controls: [
       slider("lambda", "ridge ~λ~", [0, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1], 1e-5, v =>
         v === 0 ? "0 (none)" : plain(v),
@@ -38,7 +49,7 @@
         v === Infinity ? "∞, fresh" : plain(v),
       ),
       slider("d", "dimension ~d~", [4, 6, 8, 10, 12, 14], 10),
-      slider("alpha", "context ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20], 10),
+      slider("alpha", "context ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20, 50, 100], 10),
       slider("rho", "label noise ~ρ~", [0.01, 0.05, 0.1, 0.3, 1], 0.1),
     ],
     panels: [

@@ -3,6 +3,12 @@
 iclExplorers.define(N => {
   "use strict";
 
+  const known = [0];
+  const logFactorial = n => {
+    while (known.length <= n) known.push(known[known.length - 1] + Math.log(known.length));
+    return known[n];
+  };
+
   /** The streams' generator (sfc32), started from a hash of the seed and the role's parts. */
   N.random = (...role) => {
     const text = role.join("/");
@@ -60,6 +66,36 @@ iclExplorers.define(N => {
           return 2 * d * v;
       }
     };
-    return {uniform, normal, chiSquare};
+    /**
+     * Binomial(n, p), 0 < p < 1: one uniform number, spent on the values from the most likely one
+     * outwards.
+     */
+    const binomial = (n, p) => {
+      const odds = p / (1 - p);
+      const middle = Math.min(n, Math.floor((n + 1) * p));
+      const likely = logFactorial(n) - logFactorial(middle) - logFactorial(n - middle);
+      const top = Math.exp(likely + middle * Math.log(p) + (n - middle) * Math.log1p(-p));
+      let low = middle;
+      let high = middle;
+      let below = top;
+      let above = top;
+      let left = uniform() - top;
+      while (left > 0 && (low > 0 || high < n)) {
+        if (high < n) {
+          above *= ((n - high) / (high + 1)) * odds;
+          high += 1;
+          left -= above;
+          if (left <= 0) return high;
+        }
+        if (low > 0) {
+          below *= low / (n - low + 1) / odds;
+          low -= 1;
+          left -= below;
+          if (left <= 0) return low;
+        }
+      }
+      return middle; // there, or what rounding leaves over
+    };
+    return {uniform, normal, chiSquare, binomial};
   };
 });

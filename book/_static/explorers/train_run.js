@@ -9,6 +9,7 @@
    */
   function engine(N, post) {
     let run;
+    let best;
     let row;
     let step;
     let number;
@@ -25,12 +26,14 @@
     return ({kind, model, settings, seed, count, budget, number: asked}) => {
       if (kind === "start") {
         run = N.models[model].start(settings, seed);
+        best = at => N.models[model].best?.(at, seed);
         row = new Float64Array(run.size);
         step = 0;
         number = asked;
+        post({number, step, settings, best: best(settings), rows: new Float64Array(0)});
       } else if (kind === "set") {
         run.set(settings);
-        post({number, step, settings, rows: new Float64Array(0)});
+        post({number, step, settings, best: best(settings), rows: new Float64Array(0)});
       } else {
         // steps until the count or the time is over
         const until = performance.now() + budget;
@@ -87,12 +90,13 @@ onmessage = event => take(event.data);`;
       run.length += more.length / size;
       changed();
     }
-    function answer({number, step, settings, rows: more}) {
+    function answer({number, step, settings, best, rows: more}) {
       if (number !== run.number) return; // of a run that was given up
       if (settings) {
-        // in force from here on
-        if (events[events.length - 1].step === step) events.pop();
-        events.push({step, settings});
+        // in force from here on, and what is best for them where the model can tell
+        const last = events[events.length - 1];
+        if (last.step === step) Object.assign(last, {settings, best});
+        else events.push({step, settings, best});
         changed();
         return;
       }
@@ -141,11 +145,11 @@ onmessage = event => take(event.data);`;
     };
     run.row = index => rows.subarray(index * size, (index + 1) * size);
     run.events = () => events;
-    run.settingsAt = step =>
-      events.reduce(
-        (found, event) => (event.step <= step ? event.settings : found),
-        events[0].settings,
-      );
+    const eventAt = step =>
+      events.reduce((found, event) => (event.step <= step ? event : found), events[0]);
+    run.settingsAt = step => eventAt(step).settings;
+    /** What is best for them; undefined before the first step, and where the model cannot tell. */
+    run.bestAt = step => eventAt(step).best;
     return run;
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

@@ -7,15 +7,17 @@ iclExplorers.define(N => {
   const probabilities = (K, p1) =>
     Float64Array.from({length: K}, (_, k) => (k ? (1 - p1) / (K - 1) : p1));
 
-  /** Counts of N tokens for each of K columns and each prompt of a column. */
-  const draw = ({K, p1, prompts, N: tokens}, {uniform}) => {
+  /** Counts of N tokens for each of K columns and each prompt of a column: feature by feature. */
+  const draw = ({K, p1, prompts, N: tokens}, {binomial}) => {
     const counts = new Float64Array(K * prompts * K);
-    const rest = (K - 1) / (1 - p1);
-    for (let from = 0; from < counts.length; from += K)
-      for (let i = 0; i < tokens; i++) {
-        const u = uniform();
-        counts[from + (u < p1 ? 0 : Math.min(K - 1, 1 + Math.floor((u - p1) * rest)))]++;
+    for (let from = 0; from < counts.length; from += K) {
+      let left = tokens;
+      for (let m = 0; m < K - 1; m++) {
+        counts[from + m] = binomial(left, m === 0 ? p1 : 1 / (K - m));
+        left -= counts[from + m];
       }
+      counts[from + K - 1] = left;
+    }
     return counts;
   };
 

@@ -2,8 +2,8 @@
    they pass. */
 (X => {
   "use strict";
-  const {flow, heat, perRecord, replot, remembered, show, slider, thinned, training} = X;
-  const {stages: model} = training.N.models;
+  const {firstWhere, flow, heat, perRecord, replot, remembered, show, slider, thinned} = X;
+  const {stages: model} = X.training.N.models;
   const PROMPTS = 4;
   const RATE = 1;
   const TOKENS = 50; // prompts of a column and step; learning rate; tokens of a prompt per feature
@@ -58,6 +58,13 @@
     counted: "step",
     speeds: [5, 20, 60, 200, 600, 2000],
     end: 20000,
+    presets: [
+      {name: "~K~ = 12, ~p~_{1} = ½", settings: {}},
+      {name: "few features", settings: {K: 6}},
+      {name: "many features", settings: {K: 20}},
+      {name: "very dominant: a long wait", settings: {p1: 0.8}},
+      {name: "hardly dominant: no first phase", settings: {K: 8, p1: 0.2}},
+    ],
     derive: ({K}) => ({N: TOKENS * K, prompts: PROMPTS, rate: RATE}),
     controls: [
       slider("K", "number of features ~K~", [6, 8, 10, 12, 16, 20], 12),
@@ -104,14 +111,8 @@
       const place = i => i * run.every;
       const phase = now.past.lastIndexOf(true) + 1;
       const starts = [0, 1, 2].map(m => {
-        let low = 0;
-        let high = at + 1; // passed marks stay passed
-        while (low < high) {
-          const middle = (low + high) >> 1;
-          if (stateOf(run, middle).past[m]) high = middle;
-          else low = middle + 1;
-        }
-        return low > at ? null : place(low);
+        const first = firstWhere(0, at + 1, i => stateOf(run, i).past[m]); // they stay passed
+        return first > at ? null : place(first);
       });
       const grain = Math.ceil(end / 60); // the last band grows by grains: axes are drawn seldom
       const last = Math.ceil(step / grain) * grain;

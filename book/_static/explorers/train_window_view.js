@@ -5,6 +5,7 @@
   const {
     CLASS,
     heat,
+    perRecord,
     replot,
     population,
     remembered,
@@ -68,6 +69,11 @@
 
   const softmaxLoss = runningMean(row => row[0], MEAN);
   const linearLoss = runningMean(row => row[1], MEAN);
+  /** ‖M‖ of the softmax head in a record. */
+  const norm = perRecord((run, index) => {
+    const {d} = run.settingsAt(0);
+    return N.eigen(run.row(index).subarray(2, 2 + d * d), d).values[0];
+  });
   const trace = (row, from, d) => {
     let total = 0;
     for (let a = 0; a < d; a++) total += row[from + a * d + a];
@@ -81,11 +87,24 @@
     counted: "step",
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 20000,
+    presets: [
+      {name: "a circle", settings: {}},
+      {name: "like Figure 1: steep", settings: {n: 30, sigma: 0.5, L: 6}},
+      {
+        name: "as in Figure 3 (~n~ = 20, ~σ~ = 0.01)",
+        settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
+      },
+      {name: "noise rules", settings: {sigma: 1.2, n: 400}},
+      {
+        name: "where it breaks: waves",
+        settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
+      },
+    ],
     controls: [
       CLASS,
-      slider("L", "Lipschitz constant ~L~", [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10], 1),
+      slider("L", "Lipschitz constant ~L~", [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 4, 5, 6, 8, 10], 1),
       slider("sigma", "noise ~σ~", [0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2], 0.3),
-      slider("n", "context length ~n~", [20, 40, 80, 150, 250, 400], 150),
+      slider("n", "context length ~n~", [20, 30, 40, 80, 150, 250, 400], 150),
       slider(
         "d",
         "dimension ~d~",
@@ -118,6 +137,7 @@
         height: 210,
         legend: [
           ["softmax head", "softmax"],
+          ["its ‖~M~‖", "thin"],
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
@@ -140,9 +160,6 @@
       const softmax = row.slice(2, 2 + d * d);
       const linear = row.slice(2 + d * d);
       const w = trace(row, 2, d);
-      const {
-        values: [norm],
-      } = N.eigen(softmax, d);
       const scores = N.scores(softmax, here.prompt.x, here.query);
       const top = Math.max(...scores);
       const mass = Array.from(scores, s => Math.exp(s - top));
@@ -216,16 +233,22 @@
       const events = run.events();
       const end = Math.max(500, roomy(run.step));
       const path = shown.map(i => [i, trace(run.row(i), 2, d)]);
+      const norms = shown.map(i => [i, norm(run, i)]);
       const known = events.map(e => exact(e.settings)).filter(e => Number.isFinite(e.w));
       const steps = {label: "steps", range: [0, end]};
       replot(window, {
         x: steps,
-        y: {range: [0, roomy(1.1 * Math.max(1, ...path.map(p => p[1]), ...known.map(e => e.w)))]},
+        y: {range: [0, roomy(1.1 * Math.max(1, ...norms.map(p => p[1]), ...known.map(e => e.w)))]},
         label:
           `The head's window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
-          `exact best is ${show(best.w, 3)}.`,
+          `norm of M ${show(norm(run, at), 3)}, the exact best window ${show(best.w, 3)}.`,
         lines: [
-          {points: staircase(events, end, s => exact(s).w), kind: "exact", name: "exact best"},
+          {
+            points: staircase(events, end, e => exact(e.settings).w),
+            kind: "exact",
+            name: "exact best",
+          },
+          {points: norms, kind: "thin", name: "‖~M~‖"},
           {points: path, kind: "softmax", name: "softmax head"},
         ],
         marks: at < run.length - 1 ? [{at: step}] : [],
@@ -243,7 +266,11 @@
           `Loss against the steps: softmax ${show(softmaxLoss(run, at), 3)}, linear ` +
           `${show(linearLoss(run, at), 3)}, exact at the best window ${show(best.loss, 3)}.`,
         lines: [
-          {points: staircase(events, end, s => exact(s).loss), kind: "exact", name: "exact"},
+          {
+            points: staircase(events, end, e => exact(e.settings).loss),
+            kind: "exact",
+            name: "exact",
+          },
           {points: means[1], kind: "other", name: "linear head"},
           {points: means[0], kind: "softmax", name: "softmax head"},
         ],
@@ -255,8 +282,20 @@
           `M of the softmax head, largest entry ${show(size(softmax), 2)}, and of the linear ` +
           `head, largest entry ${show(size(linear), 2)}.`,
         maps: [
-          {name: "softmax head", size: d, values: softmax, range: Math.max(1, size(softmax))},
-          {name: "linear head", size: d, values: linear, range: Math.max(0.1 / n, size(linear))},
+          {
+            name: "softmax head",
+            size: d,
+            values: softmax,
+            range: Math.max(1, size(softmax)),
+            scaled: true,
+          },
+          {
+            name: "linear head",
+            size: d,
+            values: linear,
+            range: Math.max(0.1 / n, size(linear)),
+            scaled: true,
+          },
         ],
       });
 
@@ -264,7 +303,7 @@
         rows: [
           ["w", "window of the head, ~w~ = tr ~M~/~d~", w],
           ["best", "exact best window ~w~^{*}", best.w],
-          ["norm", "‖~M~‖", norm],
+          ["norm", "‖~M~‖", norm(run, at)],
           ["half", "half of its weight within (degrees)", half],
           ["effective", "tokens averaged over, of this prompt", effective],
           ["loss", `loss, mean of ${MEAN} steps`, softmaxLoss(run, at)],

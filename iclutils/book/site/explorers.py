@@ -22,7 +22,8 @@ from iclutils.book.site.nodes import tag
 
 FOLDER = "explorers"
 SHEETS = ("explorers.css", "training.css")
-SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "frame")  # before the rest
+# of every explorer, before the rest
+SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "form", "frame")
 LAST = "start"
 NUMERICS = ("train_define", "train_random", "train_matrices", "train_head")  # of every training
 TRAINING = ("train_charts", "train_heat", "train_run", "train_player", "train_frame")
@@ -42,7 +43,7 @@ SCRIPTS = EXACT | {  # and those of each training: numerics, what frames them, t
         "window": ("window_theory",),
         "prompts": ("regression_theory",),
         "stages": ("stages_theory",),
-        "lowrank": (),
+        "lowrank": ("train_lowrank_best",),
     }.items()
 }
 RECORDS = {"descent": ("05_double_descent", "05_task_diversity", "05_context_length")}
