@@ -24,7 +24,7 @@ NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book pdf picture test check lint unit chapter expected seeds knobs elsewhere interrupted faults bench lab site-test clean chromium
+.PHONY: help book pdf picture test check lint unit chapter expected seeds knobs elsewhere interrupted faults bench frames lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -97,6 +97,10 @@ faults: $(STAMP)
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench.py $(NAME)
+
+## make frames                frames a second and milliseconds a frame of the trainings on the built site
+frames: $(STAMP)
+	$(BIN)/python -m tests.bench.frames
 
 ## make picture               from the book that was built last: the README's picture, and the explorers' without scripts
 picture: $(STAMP)

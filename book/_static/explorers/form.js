@@ -101,6 +101,7 @@ function onWidth(root, act) {
   new ResizeObserver(() => {
     if (root.clientWidth === width) return;
     width = root.clientWidth;
+    for (const panel of root.querySelectorAll(".x-plot")) panel.wide = undefined;
     act();
   }).observe(root);
 }

@@ -53,8 +53,14 @@ function scale({range: [low, high], log}, from, to) {
   return place;
 }
 
+/** A panel's width, which is asked for only when it may have changed: asking costs a layout. */
+const widthOf = panel => Math.max(240, Math.floor(panel.wide ??= panel.clientWidth));
+
 /** The bands behind everything, with their names above; from [{from, to, text}]. */
-function drawBands(svg, inside, bands, place, {left, right, top, bottom}, range) {
+function drawBands(svg, bands, place, {left, right, top, bottom}, range) {
+  const [inside, names] = svg.querySelectorAll(".x-bands");
+  inside.replaceChildren();
+  names.replaceChildren();
   let named = -Infinity;
   bands.forEach((band, i) => {
     const from = Math.max(place(Math.max(band.from, range[0])), left);
@@ -64,7 +70,7 @@ function drawBands(svg, inside, bands, place, {left, right, top, bottom}, range)
     inside.append(draw("rect", {x: from, y: top, width: to - from, height: bottom - top, ...look}));
     if ((from + to) / 2 - named < 16) return;       // too thin to name
     named = (from + to) / 2;
-    svg.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
+    names.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
   });
 }
 
@@ -109,7 +115,7 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
  */
 function plot(panel, options) {
   const {x, y, lines = [], marks = [], bands = [], dots = [], label} = options;
-  const width = Math.max(240, Math.floor(panel.clientWidth));
+  const width = widthOf(panel);
   const height = Number(panel.dataset.height || 260);
   const headed = bands.length || marks.some(mark => mark.text);
   const box = {left: y.hidden ? RIGHT : 50, right: width - RIGHT, top: headed ? 24 : 10,
@@ -121,8 +127,7 @@ function plot(panel, options) {
   const frame = {x: left, y: top, width: right - left, height: bottom - top};
   const svg = draw("svg", {width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": label}, draw("defs", {}, draw("clipPath", {id: clip}, draw("rect", frame))));
-  const inside = draw("g", {"clip-path": `url(#${clip})`});
-  drawBands(svg, inside, bands, placeX, box, x.range);
+  const inside = draw("g", {"clip-path": `url(#${clip})`}, draw("g", {class: "x-bands"}));
   for (const [value, text] of ticksOf(x, (width - left) / 80)) {
     const at = placeX(value);
     const wide = 4 * text.length > width - at;      // half its width, more than there is room
@@ -137,7 +142,8 @@ function plot(panel, options) {
   }
   const title = {x: (left + right) / 2, y: height - 8, "text-anchor": "middle"};
   svg.append(draw("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "x-axis"}),
-    draw("text", title, ...rich(x.label, true)), inside);
+    draw("text", title, ...rich(x.label, true)), inside, draw("g", {class: "x-bands"}));
+  drawBands(svg, bands, placeX, box, x.range);
   for (const {at, text, kind = "exact", drag} of marks) {
     if (!(at >= x.range[0] && at <= x.range[1])) continue;
     const px = placeX(at);
@@ -190,5 +196,5 @@ function steady(panel, low, high, span) {
   return panel.held;
 }
 
-Object.assign(X, {decades, pathOf, plot, steady});
+Object.assign(X, {decades, drawBands, pathOf, plot, steady, widthOf});
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -120,12 +120,15 @@ function probe(panel) {
   const parts = panel.probing ??= attach(panel);
   const {box, lines, x} = panel.view;
   const readable = lines.some(line => line.name);
-  parts.handle.hidden = !readable;
-  Object.assign(parts.handle.style, {left: `${box.left}px`, top: `${box.top}px`,
-    width: `${box.right - box.left}px`, height: `${box.bottom - box.top + 12}px`});
-  parts.handle.setAttribute("aria-label", `Read values: ${panel.dataset.name}`);
-  parts.handle.setAttribute("aria-valuemin", String(x.range[0]));
-  parts.handle.setAttribute("aria-valuemax", String(x.range[1]));
+  if (parts.box !== box) {                          // only the curves moved where it is the same
+    parts.box = box;
+    parts.handle.hidden = !readable;
+    Object.assign(parts.handle.style, {left: `${box.left}px`, top: `${box.top}px`,
+      width: `${box.right - box.left}px`, height: `${box.bottom - box.top + 12}px`});
+    parts.handle.setAttribute("aria-label", `Read values: ${panel.dataset.name}`);
+    parts.handle.setAttribute("aria-valuemin", String(x.range[0]));
+    parts.handle.setAttribute("aria-valuemax", String(x.range[1]));
+  }
   if (!readable) return;
   if (parts.tip.hidden) parts.readAt(panel.at ?? middleOf(panel.view));
   else parts.showAt(panel.at);

@@ -8,9 +8,12 @@
     return [1, 2, 5, 10].map(m => m * unit).find(v => v >= x * (1 - 1e-9));
   };
 
-  /** Places of at most about `most` records among the first `count`, the last one included. */
-  X.thinned = (count, most = 300) => {
-    const stride = Math.max(1, Math.ceil(count / most));
+  /**
+   * Places of at most about `most` records among the first `count`, the last one included: every
+   * second, fourth, … of them, so that those that are shown later were shown before.
+   */
+  X.thinned = (count, most = 400) => {
+    const stride = 2 ** Math.max(0, Math.ceil(Math.log2(count / most)));
     const out = [];
     for (let i = 0; i < count - 1; i += stride) out.push(i);
     if (count > 0) out.push(count - 1);
@@ -72,14 +75,18 @@
   X.replot = (panel, options) => {
     const {x, y, bands = [], marks = [], lines} = options;
     const looks = lines.map(line => [line.kind, line.sticks, line.scatter]);
-    const key = JSON.stringify([panel.clientWidth, x, y, bands, marks, looks]);
+    const key = JSON.stringify([X.widthOf(panel), x, y, bands.length > 0, marks, looks]);
+    const shown = JSON.stringify(bands);
+    const same = panel.banded === shown;
+    panel.banded = shown;
     if (panel.drawn !== key) {
       X.plot(panel, options);
       panel.drawn = key;
       return;
     }
-    const {placeX, placeY} = panel.view;
+    const {placeX, placeY, box} = panel.view;
     const svg = panel.querySelector("svg");
+    if (!same) X.drawBands(svg, bands, placeX, box, x.range);
     const curves = svg.querySelectorAll(":is(.x-line, .x-stick, .x-scatter)");
     lines.forEach((line, i) => curves[i].setAttribute("d", X.pathOf(line, placeX, placeY, y.log)));
     svg.setAttribute("aria-label", options.label);

@@ -9,7 +9,7 @@
    * by side, each with its name, and where it is `scaled` with the value of full colour.
    */
   X.heat = (panel, {maps, label, height = 170}) => {
-    const width = Math.max(240, panel.clientWidth);
+    const width = X.widthOf(panel);
     const gap = 24;
     const top = 22;
     const side = Math.min(height - top - 4, (width - gap * (maps.length - 1)) / maps.length);
@@ -57,12 +57,15 @@
     const groups = svg.querySelectorAll("g");
     const names = svg.querySelectorAll("text");
     maps.forEach(({name, values, range, scaled}, m) => {
-      names[m].textContent = scaled ? `${name}, ±${X.show(range, 2)}` : name;
+      const text = scaled ? `${name}, ±${X.show(range, 2)}` : name;
+      if (names[m].textContent !== text) names[m].textContent = text;
       const squares = groups[m].children;
       for (let i = 0; i < squares.length; i++) {
-        const v = values[i] / range;
-        squares[i].setAttribute("class", v < 0 ? "x-below" : "x-above");
-        squares[i].setAttribute("fill-opacity", Math.min(1, Math.abs(v)).toFixed(3));
+        const shade = Math.round(100 * Math.max(-1, Math.min(values[i] / range, 1)));
+        if (squares[i].shade === shade) continue; // each change costs the browser a style
+        squares[i].shade = shade;
+        squares[i].setAttribute("class", shade < 0 ? "x-below" : "x-above");
+        squares[i].setAttribute("fill-opacity", Math.abs(shade) / 100);
       }
     });
   };

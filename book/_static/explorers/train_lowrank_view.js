@@ -105,7 +105,7 @@
       const now = softly(run, at);
       const other = linearly(run, at);
       const size = m => Math.max(1e-6, ...m.map(Math.abs));
-      const shown = thinned(at + 1, 200);
+      const shown = thinned(at + 1);
       const end = Math.max(500, roomy(run.step));
       const x = {label: "steps", range: [0, end]};
       const best = run.bestAt(step);

@@ -2,8 +2,9 @@
    they pass. */
 (X => {
   "use strict";
-  const {firstWhere, flow, heat, perRecord, replot, remembered, show, slider, thinned} = X;
-  const {stages: model} = X.training.N.models;
+  const {firstWhere, flow, heat, perRecord, replot, remembered, roomy, show} = X;
+  const {slider, thinned, training} = X;
+  const {stages: model} = training.N.models;
   const PROMPTS = 4;
   const RATE = 1;
   const TOKENS = 50; // prompts of a column and step; learning rate; tokens of a prompt per feature
@@ -124,7 +125,8 @@
       const bands = NAMES.map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(
         b => b.to > b.from,
       );
-      const x = {label: "steps", range: [0, Math.max(Math.ceil(end / 100) * 100, step)]};
+      const axis = Math.ceil(end / 100) * 100; // beyond it the axis grows seldom
+      const x = {label: "steps", range: [0, step > axis ? roomy(step) : axis]};
       const marks = at < run.length - 1 ? [{at: step}] : [];
       const path = key => shown.map(i => [place(i), stateOf(run, i)[key]]);
       const flowing = key => exact.points.map(p => [p.t / RATE, p[key]]);
