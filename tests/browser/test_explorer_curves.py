@@ -181,7 +181,7 @@ def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(browser, add
     page.focus("#explorer-glimpse-frame")
     page.keyboard.press("Home")
     summary = "document.querySelector('[data-explorer=glimpse] .x-summary').textContent"
-    page.wait_for_function(f"{summary}.includes('every example alike')")
+    page.wait_for_function(f"{summary}.includes('every example counts alike')")
     assert "#" not in page.url
     page.close()
 

@@ -15,6 +15,7 @@ COUNT |= {"offset": 12, "directions": 8, "lookup": 30}
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
 PLACE = {"w": 0.03, "pretrained": 0.03, "matched": 0.03}
 FLAT = 1e-5  # windows below 0.1, absolute: there the package's grid is linear in w
+ROUNDING = 1e-12  # of numbers of order one; what is below has to be shown as 0
 SHOWN = 5e-4 + 1e-12  # half a unit in the fourth digit
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   controls: spec.controls.map(c => [c.key, c.options ? c.options.map(o => o[0])
@@ -107,6 +108,8 @@ def test_the_numbers_are_the_package_s(page, name):
         assert expected.keys() <= seen["values"].keys()
         for key, (value, text) in seen["values"].items():
             assert float(value) == pytest.approx(as_number(text), rel=SHOWN, nan_ok=True), key
+            least = 1e-6 if key in PLACE else ROUNDING
+            assert not 0 < abs(float(value)) < least, (key, settings)
         for key, value in expected.items():
             found = float(seen["values"][key][0])
             relative = PLACE.get(key, RELATIVE[method])
@@ -117,3 +120,34 @@ def test_the_numbers_are_the_package_s(page, name):
             if math.isfinite(value) and abs(value) > 1e-6:
                 worst = max(worst, abs(found / value - 1)) if key not in PLACE else worst
     print(f"{name}: {COUNT[name]} drawn settings and the presets, largest difference {worst:.1e}")
+
+
+EXACT_LINES = {  # of a training: what its page shows, and the package's name for it
+    "window": {"best": "w", "lowest": "loss"},
+    "stages": {"exact": "half"},
+}
+
+
+@pytest.mark.parametrize("name", EXACT_LINES)
+def test_the_exact_lines_beside_a_training_at_every_preset(page, name):
+    """Those of the low-rank training are in test_training.py."""
+    explorer = f"train_{name}"
+    spec = page.evaluate(SPEC, explorer)
+    assert len(spec["presets"]) >= 4
+    for preset in spec["presets"]:
+        settings = spec["start"] | preset
+        query = "&".join(f"{key}={value}" for key, value in settings.items())
+        page.evaluate(OPEN, [explorer, query])
+        seen = page.evaluate(READ, explorer)
+        at = {k: value if k in WORDS else float(value) for k, value in settings.items()}
+        at |= {key: int(at[key]) for key in ("n", "d", "K") if key in at}
+        if name == "window":
+            t, method = contexts(page, "window", at)
+            expected = explorer_numbers.window(t, **at)
+        else:
+            method = ""
+            expected = explorer_numbers.phases(None, **at)
+        for key, theirs in EXACT_LINES[name].items():
+            relative = PLACE.get(theirs, RELATIVE[method])
+            close = pytest.approx(expected[theirs], rel=relative)
+            assert float(seen["values"][key][0]) == close, (key, settings)

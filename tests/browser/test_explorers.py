@@ -219,6 +219,40 @@ def test_a_mark_is_pulled(explorers):
     assert not wrong
 
 
+@pytest.mark.parametrize(
+    ("name", "panel", "mark", "to", "key"),
+    [("window", 0, 1, 60, "w"), ("phases", 2, 2, 60, "K"), ("offset", 0, 0, -60, "n")],
+)
+def test_the_best_window_and_the_phase_lines_are_pulled(explorers, name, panel, mark, to, key):
+    """A line that ends in a triangle, pulled by `to` pixels: its setting follows."""
+    page, wrong = explorers
+    root = f"[data-explorer={name}]"
+    page.locator(f"{root} button[type=reset]").click()
+    settle(page)
+    probe = page.locator(f"{root} [data-panel='{panel}'] .x-probe")
+    probe.scroll_into_view_if_needed()
+    places = page.eval_on_selector_all(
+        f"{root} [data-panel='{panel}'] .x-mark",
+        "all => all.map(e => Number(e.getAttribute('x1'))"
+        " + e.closest('.x-plot').getBoundingClientRect().left)",
+    )
+    height = probe.bounding_box()["y"] + 50
+    before = page.evaluate(READ, [page.query_selector(root)])["settings"]
+    page.mouse.move(places[mark], height)
+    page.mouse.down()
+    page.mouse.move(places[mark] + to, height, steps=5)
+    page.mouse.up()
+    settle(page)
+    after = page.evaluate(READ, [page.query_selector(root)])["settings"]
+    assert {k for k in after if after[k] != before[k]} == {key}
+    shown = "all => all.map(e => Number(e.getAttribute('x1')) + 0)"
+    now = page.eval_on_selector_all(f"{root} [data-panel='{panel}'] .x-mark.x-pulled", shown)
+    left = page.locator(f"{root} [data-panel='{panel}']").bounding_box()["x"]
+    assert min(abs(at + left - places[mark] - to) for at in now) < 12
+    page.locator(f"{root} button[type=reset]").click()
+    assert not wrong
+
+
 def test_what_was_recorded_stands_beside_the_formula(explorers):
     page, _ = explorers
     dots = page.locator("[data-explorer=descent] .x-plot .x-recorded")

@@ -184,11 +184,12 @@ BEST = """([settings, seed]) => {
 @pytest.mark.parametrize(
     ("link", "d", "k", "stretched"),
     [
-        ("quadratic", 10, 2, True),
-        ("quadratic", 4, 3, False),
-        ("cosine", 6, 2, False),
-        ("cosine", 10, 3, True),
+        ("quadratic", 10, 2, True),  # the five presets
+        ("cosine", 10, 2, True),
         ("affine", 10, 2, True),
+        ("quadratic", 10, 2, False),
+        ("quadratic", 4, 2, False),
+        ("cosine", 10, 3, True),
         ("affine", 6, 1, True),  # the least loss has no mass outside
         ("linear", 4, 3, False),
     ],

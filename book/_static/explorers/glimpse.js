@@ -4,7 +4,7 @@
    time of a window is an integral. Runs once it is seen, unless the system asks for less motion. */
 ((X) => {
 "use strict";
-const {even, kept, make, plot, population, show, tokens, words} = X;
+const {even, kept, make, plot, population, show, tokens, widthOf, words} = X;
 const SETTING = {family: "affine", d: 3, n: 400, sigma: 0.3};
 const STEEP = 2;
 const FLAT = 0.3;
@@ -56,8 +56,10 @@ function timeOf(frame) {
 /** The angle at which a token counts half as much as one at the query; none beyond 180. */
 const halfAngle = w => Math.acos(Math.max(1 - Math.LN2 / w, -1)) * 180 / Math.PI;
 const bell = w => even(0, 180, 1).map(a => [a, Math.exp(w * (Math.cos(a * Math.PI / 180) - 1))]);
-const counts = w => w < Math.LN2 / 2 ? "every example counts for more than half"
-  : `an example ${show(halfAngle(w), 2)}° away counts for half`;
+const reach = w => w < Math.LN2 / 2 ? "beyond 180" : show(halfAngle(w), 2);
+/** A line where an example counts half as much as one at the question, named where there is room. */
+const edge = (w, kind, named) => ({kind, at: w < Math.LN2 / 2 ? NaN : halfAngle(w),
+  text: named ? `${reach(w)}°` : " "});
 
 X.explorers.glimpse = {
   title: "a window that narrows",
@@ -65,7 +67,7 @@ X.explorers.glimpse = {
   controls: [X.slider("frame", "training", even(0, FRAMES, 1), FRAMES,
     frame => frame === 0 ? "not begun" : frame === FRAMES ? "finished"
       : `${Math.round(100 * frame / FRAMES)} %`)],
-  panels: [{name: "How much a head listens to an example, by its angle to the question", height: 210,
+  panels: [{name: "How much an example counts, by its angle to the question", height: 210,
     legend: [["a head that practises steep tasks", "softmax"],
       ["a head that practises flat tasks", "target"], ["the best windows", "thin"]]}],
   compute({frame}) {
@@ -73,21 +75,24 @@ X.explorers.glimpse = {
     const [steep, flat] = [STEEP, FLAT].map(L => windowAt(L, time));
     return {steep, flat, rows: [["steep", "window, steep tasks", steep],
       ["flat", "window, flat tasks", flat], ["time", "time", time]],
-    summary: frame === 0 ? "Before training both heads listen to every example alike."
-      : `Against one at the question: where tasks are steep, ${counts(steep)}; where they are flat, `
-        + `${counts(flat)}.`};
+    summary: frame === 0 ? "Before training there is no window: every example counts alike."
+      : `The window reaches ${reach(steep)}° from the question where tasks are steep and `
+        + `${reach(flat)}° where they are flat. At its edge an example counts half as much as one at `
+        + "the question."};
   },
   draw([panel], _, {steep, flat, summary}) {
     const shown = tokens(SETTING.n, SETTING.d).slice(0, 150)
       .map(t => Math.acos(t) * 180 / Math.PI);
     const heights = shown.map(a => [a, Math.exp(steep * (Math.cos(a * Math.PI / 180) - 1))]);
+    const apart = (halfAngle(flat) - halfAngle(steep)) * widthOf(panel) > 180 * 40; // pixels
     plot(panel, {label: `Attention against angle for two heads. ${words(summary)}`,
       x: {label: "angle between example and question (degrees)", short: "angle", range: [0, 180]},
       y: {hidden: true, range: [0, 1.05]},
       lines: [{points: heights, kind: "softmax", sticks: true},
         ...[STEEP, FLAT].map(L => ({points: bell(flowOfWindow(L).end), kind: "thin"})),
         {points: bell(flat), kind: "target", name: "flat tasks"},
-        {points: bell(steep), kind: "softmax", name: "steep tasks"}]});
+        {points: bell(steep), kind: "softmax", name: "steep tasks"}],
+      marks: [edge(steep, "softmax", apart), edge(flat, "target", apart)]});
   },
   begin({root, state, move, taken}) {
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");

@@ -31,6 +31,8 @@
    */
   X.makePlayer = ({name, spec, settings, seed, reset, show}) => {
     const {fixed} = X.training.N.models[spec.model];
+    const end = () =>
+      typeof spec.end === "function" ? spec.end(run.settingsAt(run.step)) : spec.end;
     const play = button("Play");
     const step = button("Step");
     const again = button("Start again");
@@ -73,9 +75,9 @@
       if (!playing) return;
       due = Math.min(due + ((now - before) / 1000) * rate, rate / 4 + 1);
       before = now;
-      if (run.step >= spec.end) set(false);
+      if (run.step >= end()) set(false);
       else if (due >= 1 && !run.busy()) {
-        const count = Math.min(Math.floor(due), spec.end - run.step);
+        const count = Math.min(Math.floor(due), end() - run.step);
         due -= count;
         run.advance(count);
       }
@@ -110,7 +112,7 @@
     step.addEventListener("click", () => {
       set(false);
       follows = true;
-      if (run.step < spec.end) run.advance(run.every);
+      if (run.step < end()) run.advance(run.every);
     });
     again.addEventListener("click", () => restart());
     back.addEventListener("click", () => {

@@ -10,6 +10,11 @@
   const TOKENS = 50; // prompts of a column and step; learning rate; tokens of a prompt per feature
 
   const limit = remembered(({K, p1}) => flow("rare", K, p1));
+  /** Of a run and of its axis: three times the wait, or where the exact flow ends. */
+  const lastStep = ({K, p1}) => {
+    const {points, passed} = limit({K, p1});
+    return Math.ceil(Math.min(points[points.length - 1].t, 3 * passed.half.t) / RATE / 100) * 100;
+  };
 
   /**
    * The mean entries of the rare queries' columns and their attention, in a record; and which marks
@@ -58,7 +63,7 @@
     unit: "steps",
     counted: "step",
     speeds: [5, 20, 60, 200, 600, 2000],
-    end: 20000,
+    end: lastStep,
     presets: [
       {name: "~K~ = 12, ~p~_{1} = ½", settings: {}},
       {name: "few features", settings: {K: 6}},
@@ -104,8 +109,7 @@
     view([map, weights, scores, error], {run, at, step, settings}) {
       const {K, p1} = settings;
       const exact = limit({K, p1});
-      const whole = exact.points[exact.points.length - 1].t / RATE;
-      const end = Math.min(whole, (3 * exact.passed.half.t) / RATE);
+      const end = lastStep(settings);
       for (let i = 0; i <= at; i++) stateOf(run, i);
       const now = stateOf(run, at);
       const shown = thinned(at + 1);
@@ -125,8 +129,7 @@
       const bands = NAMES.map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(
         b => b.to > b.from,
       );
-      const axis = Math.ceil(end / 100) * 100; // beyond it the axis grows seldom
-      const x = {label: "steps", range: [0, step > axis ? roomy(step) : axis]};
+      const x = {label: "steps", range: [0, step > end ? roomy(step) : end]};
       const marks = at < run.length - 1 ? [{at: step}] : [];
       const path = key => shown.map(i => [place(i), stateOf(run, i)[key]]);
       const flowing = key => exact.points.map(p => [p.t / RATE, p[key]]);

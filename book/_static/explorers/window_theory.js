@@ -237,12 +237,13 @@ function modelOf(grid, parts, partsAt, sigma, method) {
   const values = parts.map(part => weigh(part, sigma));
   const losses = values.map(value => value.loss);
   const at = w => ({w, ...weigh(partsAt(w), sigma)});
+  const ending = w => at(w < 1e-6 ? 0 : w);         // a search for no window ends next to it
   const find = () => {
     const place = leastPlace(losses);
-    if (method === "drawn") return at(unstretch(place * stretch(W_MAX) / (grid.length - 1)));
+    if (method === "drawn") return ending(unstretch(place * stretch(W_MAX) / (grid.length - 1)));
     const [from, to] = [Math.floor(place - 0.5), Math.ceil(place + 0.5)]
       .map(i => stretch(grid[Math.min(Math.max(i, 0), grid.length - 1)]));
-    return at(unstretch(golden(u => at(unstretch(u)).loss, from, to, 40)));
+    return ending(unstretch(golden(u => at(unstretch(u)).loss, from, to, 40)));
   };
   let found = null;
   // where fewer than one token would be left the closed form says nothing any more
