@@ -1,7 +1,7 @@
 /* A training on its page: player, presets, settings, panels, one sentence, numbers, and its link.
    A training is {title, model, unit, counted, speeds, end, presets, controls, panels,
    view(panels, moment)} and may have `derive(settings)`, settings that follow from those on the
-   page; `end`, the last step, may be a function of the settings. */
+   page; `end`, the last step, may be a function of the run's events, its settings by step. */
 (X => {
   "use strict";
   const {field, linkOf, make, named, numbersOf, onWidth, panelOf, presetsOf, startOf} = X;

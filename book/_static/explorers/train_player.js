@@ -32,7 +32,7 @@
   X.makePlayer = ({name, spec, settings, seed, reset, show}) => {
     const {fixed} = X.training.N.models[spec.model];
     const end = () =>
-      typeof spec.end === "function" ? spec.end(run.settingsAt(run.step)) : spec.end;
+      typeof spec.end === "function" ? spec.end(run.events()) : spec.end;
     const play = button("Play");
     const step = button("Step");
     const again = button("Start again");

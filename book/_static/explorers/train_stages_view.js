@@ -2,7 +2,7 @@
    they pass. */
 (X => {
   "use strict";
-  const {firstWhere, flow, heat, perRecord, replot, remembered, roomy, show} = X;
+  const {firstWhere, flow, heat, perRecord, replot, remembered, show} = X;
   const {slider, thinned, training} = X;
   const {stages: model} = training.N.models;
   const PROMPTS = 4;
@@ -10,11 +10,12 @@
   const TOKENS = 50; // prompts of a column and step; learning rate; tokens of a prompt per feature
 
   const limit = remembered(({K, p1}) => flow("rare", K, p1));
-  /** Of a run and of its axis: three times the wait, or where the exact flow ends. */
-  const lastStep = ({K, p1}) => {
+  /** How long settings are followed: three times the wait, or where the exact flow ends. */
+  const horizon = ({K, p1}) => {
     const {points, passed} = limit({K, p1});
     return Math.ceil(Math.min(points[points.length - 1].t, 3 * passed.half.t) / RATE / 100) * 100;
   };
+  const lastStep = events => Math.max(...events.map(e => e.step + horizon(e.settings)));
 
   /**
    * The mean entries of the rare queries' columns and their attention, in a record; and which marks
@@ -109,7 +110,7 @@
     view([map, weights, scores, error], {run, at, step, settings}) {
       const {K, p1} = settings;
       const exact = limit({K, p1});
-      const end = lastStep(settings);
+      const end = lastStep(run.events());
       for (let i = 0; i <= at; i++) stateOf(run, i);
       const now = stateOf(run, at);
       const shown = thinned(at + 1);
@@ -129,7 +130,7 @@
       const bands = NAMES.map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(
         b => b.to > b.from,
       );
-      const x = {label: "steps", range: [0, step > end ? roomy(step) : end]};
+      const x = {label: "steps", range: [0, end]};
       const marks = at < run.length - 1 ? [{at: step}] : [];
       const path = key => shown.map(i => [place(i), stateOf(run, i)[key]]);
       const flowing = key => exact.points.map(p => [p.t / RATE, p[key]]);
