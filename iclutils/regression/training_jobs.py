@@ -72,6 +72,7 @@ def transformers(seed: int = 0) -> list[Settings]:
             (5, 2, 16, (112,)),
             (7, 2, 16, (220,)),
             (5, 3, 16, (125,)),
+            (5, 1, 32, (12, 63, 75, 88, 200)),
         )
         for n in ns
     ]
@@ -87,15 +88,20 @@ def transformers(seed: int = 0) -> list[Settings]:
 
 
 def wide_transformers(seed: int = 0) -> list[Settings]:
-    """Two blocks of width 10d, with τ = 50, from four master seeds."""
+    """Two blocks of width 10d, with τ = 50: first the talk's row, then other α and d."""
 
     def jobs(d: int, alpha: int, tasks: Sequence[int], sets: int, seed: int) -> list[Settings]:
         common = {"d": d, "width": 10 * d, "blocks": 2, "alpha": alpha, "tau": 50}
         training = {"rho": 0.01, "steps": 800, "batch": 32, "rate": 1e-3, "seed": seed}
         return [{**common, "tasks": k, "sets": sets, **training} for k in tasks]
 
-    lists = (1, 3, 5, 15, 100)
-    return [job for each in range(4) for job in jobs(5, 4, lists, 32, seed + each)]
+    lists = {5: (1, 3, 5, 15, 100), 7: (1, 4, 7, 21, 140), 10: (2, 6, 10, 30, 200)}
+    found = [job for each in range(4) for job in jobs(5, 4, lists[5], 32, seed + each)]
+    for alpha, dims in ((9, (5, 7, 10)), (1, (5,))):
+        for d in dims:
+            found += jobs(d, alpha, lists[d], 16, seed)
+    [most] = jobs(5, 4, lists[5][-1:], 32, seed)
+    return [*found, {**most, "width": 5}]
 
 
 def updates(job: Settings) -> float:
