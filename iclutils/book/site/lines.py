@@ -4,6 +4,8 @@ The line has the badge, the finding in a sentence, the number with its name and 
 its interval against what it was held to, and leads to the row's card.
 """
 
+import math
+import re
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -18,6 +20,9 @@ from iclutils.book.site.rows import OWN_SETTINGS
 from iclutils.book.site.words import damage, is_ours, quoted, short_name
 from iclutils.ground.statistics import Comparison
 
+# how a quantity begins whose number is a logarithm
+LOGARITHM = re.compile(r"(natural logarithm|logarithm|log₁₀|log|\$\\log\$) of |\$\\log\(")
+FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
 
 
@@ -57,7 +62,8 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     pieces += [tag("span", finding_text(record) + own, classes=["line-finding"]), " "]
     if record.value is not None:
         number = tag("span", value_text(record).replace("-", "−"), classes=["line-number"])
-        pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), "). "]
+        plain = without_logarithm(row["quantity"], record.value, record.half_width or 0.0)
+        pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), plain, "). "]
     held = headline(record)
     if held is not None:
         pieces += [picture(held), " "]
@@ -69,6 +75,22 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     evidence = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {record.id}")
     pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]
     return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
+
+
+def without_logarithm(quantity: str, value: float, half_width: float) -> str:
+    """What a logarithm stands for, with its interval, as a clause; empty for other quantities.
+
+    >>> without_logarithm("log of linear over softmax minimum", 3.365, 0.04)
+    '; without the logarithm 28.9, from 27.8 to 30.1'
+    >>> without_logarithm("slope of the loss", 3.365, 0.04)
+    ''
+    """
+    if not LOGARITHM.match(quantity) or not abs(value) + half_width < FAR:
+        return ""
+    base = 10.0 if quantity.startswith("log₁₀") else math.e
+    ends = (value, value - half_width, value + half_width)
+    number, low, high = (f"{base**end:.3g}" for end in ends)
+    return f"; without the logarithm {number}" + (f", from {low} to {high}" if low != high else "")
 
 
 def headline(record: Record) -> Comparison | None:

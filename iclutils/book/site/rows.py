@@ -121,7 +121,7 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
     ]
     resting = damaged([one for one in page.build.scored if one.chapter in pages])
     if resting:
-        said = f"({len(resting)} of those that fail or hold in part on damaged text)"
+        said = f"({len(resting)} of those that do not simply hold: judged on damaged text)"
         badges.append(tag("span", said))
     return spaced(badges) or [NOT_RUN]
 
