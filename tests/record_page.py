@@ -52,10 +52,12 @@ def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
     reading = row["source"].get("reading", "clear")
     assert (said(mark) if mark else "") == MARKS[reading]
     finding = said(card.select_one(".claim-finding"))
-    assert record.finding.startswith(finding)
+    own = "" if record.default_settings else " (at your settings)"
+    assert finding.endswith(own)
+    assert record.finding.startswith(finding.removesuffix(own))
     assert finding
     facts = {said(line.dt): line.dd for line in card.select("dl.claim-facts > div")}
-    assert said(facts["Measured"]).endswith(f": {number(record)}")
+    assert said(facts["Measured"]).endswith(f": {number(record)}{own}")
     check_parts(facts["Parts"], record)
     check_controls(card, record)
 
