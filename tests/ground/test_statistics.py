@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -228,6 +229,23 @@ def test_an_exact_power_is_found():
     assert fit.slope == pytest.approx(-0.7, abs=1e-12)
     assert fit.intercept == pytest.approx(math.log(3), abs=1e-12)
     assert fit.slope_se < 1e-12
+
+
+@pytest.mark.parametrize("size", [3, 4, 9])
+def test_a_line_is_that_of_scipy_and_with_weights_that_of_numpy(size):
+    draws = stream(0, "lines", size)
+    x, y, s = (torch.rand(size, generator=draws, dtype=torch.float64) + 0.1 for _ in range(3))
+    fit, other = statistics.line(x, y), stats.linregress(x.numpy(), y.numpy())
+    assert (fit.slope, fit.intercept) == pytest.approx((other.slope, other.intercept))
+    assert fit.slope_se == pytest.approx(other.stderr)
+    # on the line itself the scatter is nothing, and the errors given are propagated
+    straight = statistics.line(x, 2 * x + 1, s, dof=9)
+    weights = (1 / s).numpy()
+    _, covariance = np.polyfit(x.numpy(), y.numpy(), 1, w=weights, cov="unscaled")
+    assert straight.slope_se == pytest.approx(covariance[0, 0] ** 0.5)
+    slope, intercept = np.polyfit(x.numpy(), y.numpy(), 1, w=weights)
+    weighted = statistics.line(x, y, s, dof=9)
+    assert (weighted.slope, weighted.intercept) == pytest.approx((slope, intercept))
 
 
 def test_exact_points_have_a_slope_without_error():

@@ -89,3 +89,31 @@ def test_orthonormal_columns_pass_and_others_are_measured():
         validation.orthonormal("B", 2 * basis)
     with pytest.raises(ValueError, match="B must be finite"):
         validation.orthonormal("B", math.nan * basis)
+
+
+RANGES = {
+    "in_range": lambda value: validation.in_range("x", value, -1, 2),
+    "within": lambda value: validation.within(
+        "x", torch.tensor([0.0, value], dtype=torch.float64), -1, 2
+    ),
+}
+
+
+@pytest.mark.parametrize("check", RANGES)
+def test_a_range_holds_its_ends_and_nothing_beyond(check):
+    for value in (-1.0, 0.5, 2.0):
+        RANGES[check](value)
+    for value in (-1 - 1e-9, 2 + 1e-9, math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="x must be"):
+            RANGES[check](value)
+
+
+def test_columns_that_miss_by_a_little_are_refused():
+    basis = torch.eye(4, dtype=torch.float64)[:, :2]
+    for size, good in ((1e-12, True), (1e-6, False)):
+        moved = basis + size
+        if good:
+            validation.orthonormal("B", moved)
+            continue
+        with pytest.raises(ValueError, match="orthonormal"):
+            validation.orthonormal("B", moved)

@@ -10,11 +10,18 @@ from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.prompts import draw_tasks
 
 
+@pytest.mark.parametrize("axis", [None, 0, -1])
 @pytest.mark.parametrize(("d", "ell"), [(2, 4), (3, 3)])
-def test_dmmse_is_the_posterior_mean(d, ell):
-    """k = 3 tasks, the residuals of each; within 5 standard errors, a false alarm of 6e-7."""
+def test_dmmse_is_the_posterior_mean(d, ell, axis):
+    """k = 3 tasks, the residuals of each; within 5 standard errors, a false alarm of 6e-7.
+
+    The tasks lie anywhere, or on one axis: the law of the tokens knows no axis.
+    """
     rho, count = 0.3, 20000
     tasks = draw_tasks(3, d, stream(0, "tasks"))
+    if axis is not None:
+        tasks = torch.zeros(3, d, dtype=torch.float64)
+        tasks[:, axis] = torch.tensor([-1.5, 0.0, 1.5])
     w = draw_tasks(count, d, stream(0, "fresh"))
     x = torch.randn(count, ell, d, dtype=torch.float64, generator=stream(0, "x")) / math.sqrt(d)
     noise = torch.randn(count, ell, dtype=torch.float64, generator=stream(0, "noise"))

@@ -42,6 +42,13 @@ def test_the_floor_lies_between_its_bounds_and_the_upper_is_the_saturated_error(
     assert math.exp(bounds.high) == pytest.approx(absence.saturated_error(K, 0.5, N), rel=1e-12)
 
 
+@pytest.mark.parametrize("K", [3, 20, 1000])
+def test_with_one_token_the_floor_is_known(K):
+    """All of the attention is on the one token there is: the two bounds are the same number."""
+    bounds = absence.log_floor(K, 0.5, 1)
+    assert bounds.low == pytest.approx(bounds.high, rel=1e-12)
+
+
 @pytest.mark.parametrize(("call", "name"), [
     (lambda: absence.log_absence(0.1, 0), "N"),
     (lambda: absence.log_absence(1.0, 5), "p"),

@@ -31,6 +31,15 @@ def test_a_stretch_of_its_own_for_every_task() -> None:
     torch.testing.assert_close(second, torch.eye(4, dtype=torch.float64) / 4, atol=0.02, rtol=0)
 
 
+def test_a_stretch_is_drawn_anew_for_other_draws() -> None:
+    """Tasks that share their first token but not the others have another stretch."""
+    law = covariates.StretchedAnew(4)
+    z = torch.randn(2, 8, 4, generator=stream(0, "anew"), dtype=torch.float64)
+    z[1, 0] = z[0, 0]
+    first, second = (law.from_gaussian(one)[0] for one in z)
+    assert float((first - second).norm()) > 0.1
+
+
 def test_two_subspaces_have_the_right_lengths() -> None:
     gaussian = torch.randn(2, 6, 6, generator=stream(0, "frame"), dtype=torch.float64)
     frame = torch.linalg.qr(gaussian)[0]

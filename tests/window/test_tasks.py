@@ -1,6 +1,7 @@
 """The draws that the task classes share."""
 
 import torch
+from scipy.stats import kstest
 
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import mean_se
@@ -22,6 +23,12 @@ def test_symmetric_uniform_numbers_have_variance_one_third() -> None:
     for moment, expected in ((numbers, 0.0), (numbers.square(), 1 / 3)):
         mean, se, _ = mean_se(moment)
         assert abs(float(mean) - expected) < 4 * float(se)  # 4 standard errors: 6e-5
+
+
+def test_symmetric_uniform_numbers_are_uniform() -> None:
+    numbers = tasks.symmetric_uniform((200_000,), stream(0, "law"))
+    # an interval that is shorter by a hundredth would be found out at 4.5 standard deviations
+    assert kstest(numbers.numpy(), "uniform", (-1, 2)).pvalue > 1e-4
 
 
 def test_along_is_the_inner_product_token_by_token() -> None:
