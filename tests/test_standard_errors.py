@@ -4,12 +4,14 @@ Each estimate below is drawn anew again and again; the scatter of its values mus
 standard errors say.
 """
 
+import functools
 import math
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import pytest
 import torch
-from torch import Generator
+from torch import Generator, Tensor
 
 from iclutils.ground import statistics
 from iclutils.ground.randomness import stream
@@ -28,124 +30,127 @@ CASE = Case("linear", 3, 2, 4, 0.5)
 LONG = Case("linear", 3, 2, 4, 0.5, c_v=3.0)  # the spurious part of a token is the longer one
 E1, E2, E3 = torch.eye(3, dtype=F64)
 GRID = curves.grid(40.0, 20)
+X = torch.arange(1, 13, dtype=F64)
 
 Pair = tuple[float, float]
 
 
-def skewed(draws: Generator, *size: int) -> torch.Tensor:
-    return torch.rand(*size, generator=draws, dtype=F64).log().neg()
+class Estimate(NamedTuple):
+    """What is drawn, and how a number with its standard error is read off it."""
+
+    draw: Callable[[Generator], Any]
+    read: Callable[[Any], Any]
 
 
-def pair(found: object) -> Pair:
-    """The number and the standard error of what came back."""
-    first, second, *_ = (float(part) for part in found)  # type: ignore[attr-defined]
-    return first, second
+@functools.cache
+def drawn(draw: Callable[[Generator], Any], i: int) -> Any:
+    """The i-th draw, for all that is read off it."""
+    return draw(stream(0, "scatter", draw.__name__, i))
 
 
-def fitted(draws: Generator, se: torch.Tensor | None) -> Pair:
-    x = torch.arange(1, 13, dtype=F64)
-    y = 2 * x + torch.randn(12, generator=draws, dtype=F64)
-    return pair(statistics.line(x, y, se, dof=None if se is None else 9).estimate)
+def skewed(draws: Generator) -> Tensor:
+    return torch.rand(3, 40, generator=draws, dtype=F64).log().neg()
+
+
+def scattered(draws: Generator) -> Tensor:
+    return 2 * X + torch.randn(12, generator=draws, dtype=F64)
+
+
+def squared_errors(draws: Generator) -> Tensor:
+    prompt = prompts.draw(RELU, covariates.Sphere(3), 8, 0.3, 1, (200,), draws)
+    return (prompt.y.mean(-1, keepdim=True) - prompt.target).square().squeeze(-1)
 
 
 def population(draws: Generator) -> isotropic.PopulationLoss:
-    return isotropic.sampled(3, 20, draws, contexts=160, w=GRID)
-
-
-def window(draws: Generator) -> Pair:
-    best = population(draws).best_window(RELU, 0.5)
-    return best.w, best.w_se
-
-
-def log_least(draws: Generator) -> Pair:
-    best = population(draws).best_window(RELU, 0.5)
-    return math.log(best.loss), best.log_loss_se
-
-
-def moved(draws: Generator) -> Pair:
-    loss = population(draws)
-    return pair(curves.compare(loss.best_window(RELU, 1.0), loss.best_window(RELU, 0.4)))
+    degrees = isotropic.even_degrees(8)
+    return isotropic.sampled(3, 20, draws, contexts=160, w=GRID, degrees=degrees)
 
 
 def moments(draws: Generator) -> value.Windows:
     w = curves.log_grid(0.3, 100, 24)
-    return value.windows(
-        [functions.Affine(3)], 30, w, contexts=96, generator=draws, degree=4
-    )[0]
-
-
-def least_of_free(draws: Generator) -> Pair:
-    best = moments(draws).best(0.5, free=True)
-    return math.log(best.loss), best.log_loss_se
+    one = [functions.Affine(3)]
+    return value.windows(one, 30, w, contexts=96, generator=draws, degree=4)[0]
 
 
 def contexts(draws: Generator, case: Case = CASE) -> Contexts:
-    seed = int(torch.randint(2**31, (), generator=draws))
-    return case.contexts(2000, seed)
+    return case.contexts(2000, int(torch.randint(2**31, (), generator=draws)))
 
 
-def full(draws: Generator, case: Case = CASE) -> lowrank.Minimum:
-    return blocks.full_minimum(case, contexts(draws, case)).minimum
+def full(draws: Generator) -> lowrank.Minimum:
+    return blocks.full_minimum(CASE, contexts(draws)).minimum
 
 
-def of_linear(draws: Generator) -> Pair:
-    found = lowrank.linear_minimum(contexts(draws), CASE.family)
-    return float(found.theta[0]), float(found.se[0])
+def long(draws: Generator) -> lowrank.Minimum:
+    return blocks.full_minimum(LONG, contexts(draws, LONG)).minimum
 
 
-def of_relevant(draws: Generator) -> Pair:
-    found = blocks.relevant_minimum(CASE, contexts(draws), e=0.5)
-    return float(found.theta[0]), float(found.se[0])
-
-
-def slope_of_lemma(draws: Generator) -> Pair:
-    seed = int(torch.randint(2**31, (), generator=draws))
+def slopes(draws: Generator) -> Tensor:
     alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
-    return pair(blocks.lemma_slopes(1.5, alpha, 2, 300, seed)[1])
+    seed = int(torch.randint(2**31, (), generator=draws))
+    return blocks.lemma_slopes(1.5, alpha, 2, 300, seed)
 
 
-def sampled_loss(draws: Generator) -> Pair:
-    prompt = prompts.draw(RELU, covariates.Sphere(3), 8, 0.3, 1, (200,), draws)
-    error = (prompt.y.mean(-1, keepdim=True) - prompt.target).square().squeeze(-1)
-    return pair(statistics.estimate(error))
+def window(loss: isotropic.PopulationLoss) -> Pair:
+    best = loss.best_window(RELU, 0.5)
+    return best.w, best.w_se
 
 
-ESTIMATES: dict[str, Callable[[Generator], Pair]] = {
-    "mean": lambda draws: pair(statistics.estimate(skewed(draws, 40))),
-    "means": lambda draws: pair(statistics.mean_se(skewed(draws, 3, 40), 1).at(1)),
-    "difference": lambda draws: pair(
-        statistics.difference(
-            statistics.estimate(skewed(draws, 40)), statistics.estimate(2 * skewed(draws, 20))
-        )
+def log_least(best: curves.Window) -> Pair:
+    return math.log(best.loss), best.log_loss_se
+
+
+def mass(found: lowrank.Minimum) -> Pair:
+    return float(found.theta[0]), float(found.se[0])
+
+
+ESTIMATES = {
+    "mean": Estimate(skewed, lambda drawn: statistics.estimate(drawn[0])),
+    "one of several means": Estimate(skewed, lambda drawn: statistics.mean_se(drawn, 1).at(1)),
+    "difference": Estimate(
+        skewed,
+        lambda drawn: statistics.difference(
+            statistics.estimate(drawn[0]), statistics.estimate(2 * drawn[1, :20])
+        ),
     ),
-    "jackknife": lambda draws: pair(
-        statistics.jackknife(lambda one: float(one.mean().log()), skewed(draws, 40))
+    "jackknife": Estimate(
+        skewed, lambda drawn: statistics.jackknife(lambda one: float(one.mean().log()), drawn[0])
     ),
-    "line": lambda draws: fitted(draws, None),
-    "line with errors": lambda draws: fitted(draws, torch.ones(12, dtype=F64)),
-    "sampled loss": sampled_loss,
-    "loss at a window": lambda draws: pair(population(draws).at(RELU, 0.5, 3.0)),
-    "best window": window,
-    "log of the least loss": log_least,
-    "move of the window": moved,
-    "log of the least loss, free weight": least_of_free,
-    "advantage": lambda draws: pair(value.advantage(UNIT, moments(draws), 30, 0.5)),
-    "boundary": lambda draws: pair(value.boundary(UNIT, moments(draws), 30)),
-    "mass of the linear minimum": of_linear,
-    "relevant minimum": of_relevant,
-    "blocks: c": lambda draws: pair(blocks.read_blocks(full(draws), 3, 2).c),
-    "an entry": lambda draws: pair(blocks.entry(full(draws), E1, E2)),
-    "a spurious entry": lambda draws: pair(blocks.entry(full(draws, LONG), E3, E3)),
-    "cost of spurious mass": lambda draws: pair(
-        blocks.spurious_cost(CASE, contexts(draws), [1.0])[0]
+    "line": Estimate(scattered, lambda y: statistics.line(X, y).estimate),
+    "line with errors": Estimate(
+        scattered, lambda y: statistics.line(X, y, torch.ones(12, dtype=F64), dof=9).estimate
     ),
-    "slope of the lemma": slope_of_lemma,
+    "sampled loss": Estimate(squared_errors, statistics.estimate),
+    "loss at a window": Estimate(population, lambda loss: loss.at(RELU, 0.5, 3.0)),
+    "best window": Estimate(population, window),
+    "move of the window": Estimate(
+        population,
+        lambda loss: curves.compare(loss.best_window(RELU, 1.0), loss.best_window(RELU, 0.4)),
+    ),
+    "log of the least loss, free weight": Estimate(
+        moments, lambda found: log_least(found.best(0.5, free=True))
+    ),
+    "advantage": Estimate(moments, lambda found: value.advantage(UNIT, found, 30, 0.5)),
+    "boundary": Estimate(moments, lambda found: value.boundary(UNIT, found, 30)),
+    "mass of the linear minimum": Estimate(
+        contexts, lambda sample: mass(lowrank.linear_minimum(sample, CASE.family))
+    ),
+    "relevant minimum": Estimate(
+        contexts, lambda sample: mass(blocks.relevant_minimum(CASE, sample, e=0.5))
+    ),
+    "cost of spurious mass": Estimate(
+        contexts, lambda sample: blocks.spurious_cost(CASE, sample, [1.0])[0]
+    ),
+    "blocks: c": Estimate(full, lambda found: blocks.read_blocks(found, 3, 2).c),
+    "an entry": Estimate(full, lambda found: blocks.entry(found, E1, E2)),
+    "a spurious entry": Estimate(long, lambda found: blocks.entry(found, E3, E3)),
+    "slope of the lemma": Estimate(slopes, lambda found: found[1]),
 }
 
 
 @pytest.mark.parametrize("name", ESTIMATES)
 def test_a_standard_error_is_the_scatter(name: str) -> None:
-    drawn = [ESTIMATES[name](stream(0, "scatter", name, i)) for i in range(DRAWS)]
-    values, errors = torch.tensor(drawn, dtype=F64).T
+    one = ESTIMATES[name]
+    found = [[float(part) for part in one.read(drawn(one.draw, i))][:2] for i in range(DRAWS)]
+    values, errors = torch.tensor(found, dtype=F64).T
     said = float(errors.square().mean().sqrt())
     assert abs(float(values.std()) / said - 1) < ROOM
