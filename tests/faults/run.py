@@ -84,7 +84,7 @@ class Fault:
     def plant(self, tree: Path) -> None:
         """Change the line in a scratch tree; raises ``ValueError`` where it is not there once."""
         path = tree / self.file
-        text = self.text
+        text = path.read_text(encoding="utf8")
         if text.count(self.old) != 1 or self.old == self.new:
             raise ValueError(f"{self.file}: found {text.count(self.old)} times: {self.old}")
         planted = text.replace(self.old, self.new)
