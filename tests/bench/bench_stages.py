@@ -40,11 +40,27 @@ def bench_counts() -> list[Row]:
     """200 steps of K = 12 columns at N = 600: tokens and autograd against counts without tasks."""
     p, targets = probabilities(12, 0.5), torch.arange(12)
     frame = feature_frame(12, 14, stream(0, "frame"))
-    plain = seconds(lambda: train_sampled(
-        p, frame, 600, learning_rate=0.5, steps=200, prompts=12 * 16, runs=1,
-        generator=stream(0, "sampled"),
-    ))
-    ours = seconds(lambda: train_reduced(
-        p, 600, targets, learning_rate=0.5, steps=200, prompts=16, generator=stream(0, "reduced")
-    ))
+    plain = seconds(
+        lambda: train_sampled(
+            p,
+            frame,
+            600,
+            learning_rate=0.5,
+            steps=200,
+            prompts=12 * 16,
+            runs=1,
+            generator=stream(0, "sampled"),
+        )
+    )
+    ours = seconds(
+        lambda: train_reduced(
+            p,
+            600,
+            targets,
+            learning_rate=0.5,
+            steps=200,
+            prompts=16,
+            generator=stream(0, "reduced"),
+        )
+    )
     return [("200 steps on 192 prompts, K = 12, N = 600: tokens against counts", plain, ours)]

@@ -38,7 +38,7 @@ def _plain(d: int, blocks: int, tokens: torch.Tensor, y: torch.Tensor) -> None:
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=1e-4)
     draw = stream(0, "bench")
     for _ in range(STEPS):
-        chosen = torch.randperm(len(y), generator=draw)[:len(y) // 10]
+        chosen = torch.randperm(len(y), generator=draw)[: len(y) // 10]
         optimiser.zero_grad()
         (model(tokens[chosen])[:, -1, 0] - y[chosen]).square().mean().backward()
         optimiser.step()

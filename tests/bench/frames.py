@@ -26,16 +26,24 @@ PLAY = """name => {
 }"""
 GAPS = """async ([name, seconds]) => {
   const root = document.querySelector(`.explorer[data-explorer=train_${name}]`);
-  const times = [], step = () => Number(root.dataset.step), first = step();
+  const button = text => [...root.querySelectorAll('button')].find(e => e.textContent === text);
+  const times = [], step = () => Number(root.dataset.step);
+  let steps = 0, last = step();
   await new Promise(done => {
     const tick = now => {
       times.push(now);
+      steps += Math.max(0, step() - last);
+      last = step();
+      if (button('Play')) {  // the run came to its end
+        button('Start again').click();
+        button('Play').click();
+      }
       if (now - times[0] < 1000 * seconds) requestAnimationFrame(tick);
       else done();
     };
     requestAnimationFrame(tick);
   });
-  return {gaps: times.slice(1).map((t, i) => t - times[i]), steps: step() - first};
+  return {gaps: times.slice(1).map((t, i) => t - times[i]), steps};
 }"""
 COLUMNS = ("frames/s", "gap 99 %", "late", "ms/frame", "scripts", "steps/s")
 

@@ -12,7 +12,7 @@
    * Places of at most about `most` records among the first `count`, the last one included: every
    * second, fourth, … of them, so that those that are shown later were shown before.
    */
-  X.thinned = (count, most = 400) => {
+  X.thinned = (count, most = 256) => {
     const stride = 2 ** Math.max(0, Math.ceil(Math.log2(count / most)));
     const out = [];
     for (let i = 0; i < count - 1; i += stride) out.push(i);
