@@ -147,7 +147,8 @@ def install(newest: bool = False) -> None:
     log = VENV / "install.log"
     log.write_text("")
     marker.touch()
-    install_here = [uv, "pip", "install", "--python", VENV]
+    # compiled once here, or each of some hundred processes does it where Python may write nothing
+    install_here = [uv, "pip", "install", "--compile-bytecode", "--python", VENV]
     pinned = ["--no-deps", "--require-hashes", "-r", "requirements.lock"]
     steps = [
         ("PyTorch, the largest part", [torch_pin()]),
