@@ -53,6 +53,18 @@ def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
 
 
 @pytest.mark.parametrize("chapter", cache.toc_chapters())
+def test_every_draw_is_of_the_master_seed(chapter):
+    """A run with another seed cannot tell that half of a draw stays; a schematic may."""
+    notebook = cache.read_chapter(cache.chapter_path(chapter))
+    source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    streams = [call for call in calls if ast.unparse(call.func).endswith("stream")]
+    for call in streams:
+        seed, *role = map(ast.unparse, call.args)
+        assert seed == "seed" or {"'drawing'", "'schematic'"} & set(role), ast.unparse(call)
+
+
+@pytest.mark.parametrize("chapter", cache.toc_chapters())
 def test_knobs_are_checked_before_anything_runs(chapter):
     *before, opening = before_the_ledger(chapter)
     assert isinstance(opening, ast.Assign)

@@ -55,8 +55,6 @@ HEAVY = (
     "torch.func",
 )
 SLOW = ("test_checker.py", "test_interrupted.py", "test_stamp.py")  # they start processes
-GROUPED = ("chapter", "reference")  # told apart by the check that turns red
-KNOB = "knob"  # the check of a run with another master seed
 BUILT = "explorer"  # planted in the built site too
 HTML = Path("_build") / "html"
 KILLED, EXPLAINED, LIVED, UNJUDGED = COLUMNS = "killed", "explained", "lived", "unjudged"
@@ -306,9 +304,7 @@ def by_page(page: str, group: Sequence[Fault], tree: Path) -> dict[Fault, str]:
     """Plant all faults of a page, run it once, and see which of their checks turn red."""
     for fault in group:
         fault.plant(tree)
-    red = red_checks(page, tree, "--fill-cache")
-    if KNOB in {fault.tells for fault in group}:
-        red |= red_checks(page, tree, "--knobs", "seed=1")
+    red = red_checks(page, tree)
     for fault in group:
         fault.heal(tree)
     if any(name.startswith("cell") for name in red):
@@ -319,13 +315,13 @@ def by_page(page: str, group: Sequence[Fault], tree: Path) -> dict[Fault, str]:
     }
 
 
-def red_checks(page: str, tree: Path, *options: str) -> dict[str, str]:
+def red_checks(page: str, tree: Path) -> dict[str, str]:
     """Run a page; the names of the checks that are red, with what they say."""
     report = tree / "report.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval-lax"]
     command += ["--nbval-current-env", "--nbval-cell-timeout", "3000"]
-    command += [f"book/chapters/{page}.md", f"--junitxml={report}", *options]
+    command += [f"book/chapters/{page}.md", f"--junitxml={report}"]
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
     with (tree / "said").open("w") as said:
         subprocess.run(command, cwd=tree, env=environment, stdout=said, stderr=said, check=False)
@@ -421,8 +417,8 @@ def main() -> int:
     if not (ROOT / HTML / "index.html").exists():
         print("no built site: the explorers' faults are left out; make book first")
         todo = [fault for fault in todo if fault.kind != BUILT]
-    units = [fault for fault in todo if fault.kind not in GROUPED]
-    pages = [] if given.no_pages else [fault for fault in todo if fault.kind in GROUPED]
+    units = [fault for fault in todo if not fault.page]
+    pages = [] if given.no_pages else [fault for fault in todo if fault.page]
     kinds = Counter(fault.kind for fault in planted)
     print(f"{len(planted)} faults: " + ", ".join(f"{kinds[kind]} {kind}" for kind in kinds))
     names = len({fault.page for fault in pages})

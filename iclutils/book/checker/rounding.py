@@ -1,6 +1,7 @@
 """Texts with numbers in them: whether only another machine's rounding tells them apart.
 
-A number may differ by two units of its last place or by ``ROUNDED``. One with its half-width,
+A number may differ by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without a
+decimal place, by the latter alone: it is a setting. One with its half-width,
 ``25.5 ± 4.4``, may differ by that, and the half-width by the factor that it has for a claim: it was
 sampled, and where a training is not stable the last bit of a sum decides which way it goes.
 """
@@ -50,9 +51,9 @@ def last_place(text: str) -> float:
 
 
 def rounded_alike(expected: str, found: str) -> bool:
-    """Whether two written numbers are within two units of the last place, or 2 % of each other."""
+    """Whether two numbers are within two units of the last decimal place, or 2 % of each other."""
     mantissa, _, power = expected.partition("e")
     decimals = len(mantissa.partition(".")[2])
     unit = 10.0 ** (int(power or 0) - decimals)
-    room = max(UNITS * unit if decimals or power else 0.0, ROUNDED * float(expected))
+    room = max(UNITS * unit if decimals else 0.0, ROUNDED * float(expected))
     return abs(float(expected) - float(found)) <= room * (1 + 1e-9)

@@ -95,6 +95,9 @@ def test_names_of_parts_and_controls_are_compared():
         ("0.331", "0.34", False),
         ("1.0e-05", "1.2e-05", True),
         ("1.0e-05", "1.5e-05", False),
+        ("< 1e-12", "< 1e-14", False),  # a bound as it was typed
+        ("< 1e-12", "< 3e-12", False),
+        ("= 0 to within 1e-02", "= 0 to within 2e-02", False),
         ("−0.25 of 20", "0.25 of 20", False),  # a sign is a word
         ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.72", True),
         ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.92", False),
