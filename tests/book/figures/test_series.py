@@ -49,6 +49,7 @@ def test_bands_and_bars_keep_both_ends():
     assert column(trained, "y_low") == [4.5, 5.0]
     assert column(trained, "y_high") == [7.0, 9.0]
     part = series(axes, "part", "bar")
+    assert column(part, "x") == pytest.approx([0, 1])  # the middles, whatever the width
     assert column(part, "y_low") == [0.5, 0.25]
     assert column(part, "y_high") == [1.5, 2.25]
 
