@@ -137,10 +137,14 @@ def _unit(found: Comparison) -> float:
 
 
 def _compares_something(named: Named) -> Iterator[str]:
-    """A control that computes to zero and is held against zero has measured nothing."""
+    """A control that computes to zero and is held against zero has measured nothing.
+
+    Neither has a null control whose draws differ by exactly zero, whatever half-width they have.
+    """
     found = named.found
     is_nothing = abs(found.value) <= NOTHING and found.half_width <= NOTHING
-    if is_nothing and (named.kind == NULL or abs(found.bound) <= NOTHING):
+    is_itself = named.kind == NULL and found.value == 0
+    if is_itself or (is_nothing and (named.kind == NULL or abs(found.bound) <= NOTHING)):
         yield f"{named} is zero by construction: it compares a thing with itself"
 
 

@@ -74,6 +74,7 @@ def test_a_sound_check_has_no_finding(part, control, kind):
         (SLOPE, greater(-0.3137, 1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
         (SLOPE, greater(0.0), "wrong", "is zero by construction"),
         (SLOPE, greater(0.0, 0.5), "null", "is zero by construction"),
+        (SLOPE, greater(0.0, se=0.2, dof=19), "null", "is zero by construction"),
         (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
         (
             SLOPE,
