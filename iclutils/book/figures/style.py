@@ -17,6 +17,7 @@ PINK = "#cc78bc"
 BROWN = "#94694b"
 GREY = "#949494"
 BLACK = "#222222"
+CYCLE = [BLUE, ORANGE, GREEN, VERMILION, PINK, BROWN, GREY]  # of curves that are given no colour
 
 # The same quantity has the same colour in all chapters. The palette has fewer colours than the book
 # has quantities, so those of different chapters share some; where two that share one meet
@@ -84,7 +85,7 @@ def use_style() -> None:
     (:func:`iclutils.book.figures.svg.as_svg`).
     """
     settings = SIZES | SPACES | LOOKS
-    sns.set_theme(style="whitegrid", context="notebook", palette="colorblind", rc=settings)
+    sns.set_theme(style="whitegrid", context="notebook", palette=CYCLE, rc=settings)
     show_as_svg()
 
 
