@@ -7,6 +7,9 @@ import pytest
 import torch
 
 from iclutils import recorded
+from iclutils.regression import layer_training
+from iclutils.regression.diversity import four_digits
+from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.setting import Setting, errors
 
 POINT = {
@@ -50,6 +53,17 @@ def test_trained_layer_errors_have_four_digits_and_converge():
     assert max(found["train"]) < 1e-10  # 10 prompts, 15 parameters: fitted, as chapter 5b counts
     for digits, kept in ((4, True), (3, False)):
         assert all(float(f"{value:.{digits}g}") == value for value in found["icl"]) == kept
+
+
+def test_softmax_layers_are_other_layers_on_the_same_prompts():
+    settings = {"d": 2, "n": 5, "sets": 4, "rho": 0.01, "seed": 0}
+    linear = recorded.trained_layer_errors(**settings)
+    softmax = recorded.trained_layer_errors(softmax=True, **settings)
+    prompts = draw_fleet([5] * 4, 2, 2, 0.01, 0)
+    expected = layer_training.fit(prompts, 0, softmax=True, iterations=1000, unconverged=0.25)
+    fresh = draw_fleet([400] * 4, 2, 2, 0.01, 0, role="test")
+    assert softmax["icl"] == four_digits(expected.loss(fresh))
+    assert softmax["icl"] != linear["icl"]
 
 
 def test_trained_transformer_errors_are_small_and_named():
