@@ -1,5 +1,6 @@
 """What the explorers draw: curves read back from the page against the package, and their names."""
 
+import itertools
 import math
 
 import numpy as np
@@ -119,17 +120,27 @@ def test_a_curve_that_is_drawn_is_the_package_s(page, curve):
     assert read > 10
 
 
-def test_the_phases_are_named_in_their_order(page):
-    page.evaluate("location.hash = 'explorer-phases?K=100&p1=0.5'")
+@pytest.mark.parametrize("panel", [0, 1, 2])
+@pytest.mark.parametrize("K", [100, 1000, 100_000])
+def test_the_phases_are_named_in_their_order(page, K, panel):
+    """All four, none over another, even where a phase is thinner than its name."""
+    page.evaluate(f"location.hash = 'explorer-phases?K={K}&p1=0.5'")
     page.wait_for_function(
-        "document.querySelector('[data-explorer=phases] output').dataset.value === '100'"
+        f"document.querySelector('[data-explorer=phases] output').dataset.value === '{K}'"
     )
     page.wait_for_timeout(300)
-    names = page.evaluate("""() => [...document.querySelectorAll(
-      '[data-explorer=phases] [data-panel="0"] svg text')]
+    names = page.evaluate(
+        """panel => [...document.querySelectorAll(
+      `[data-explorer=phases] [data-panel="${panel}"] svg text`)]
       .filter(e => /^[IV]+$/.test(e.textContent))
-      .sort((a, b) => a.getAttribute('x') - b.getAttribute('x')).map(e => e.textContent)""")
-    assert names == ["I", "II", "III", "IV"]
+      .map(e => [e.textContent, e.getBoundingClientRect()])
+      .sort(([, a], [, b]) => a.left - b.left)
+      .map(([text, box]) => [text, box.left, box.right])""",
+        panel,
+    )
+    assert [text for text, *_ in names] == ["I", "II", "III", "IV"]
+    for (_, _, end), (_, start, _) in itertools.pairwise(names):
+        assert end < start
 
 
 FRONT = "book/intro.html"

@@ -24,7 +24,7 @@ X.explorers.phases = {
   controls: [slider("K", "number of features ~K~", whole(12, 100000), 1000),
     slider("p1", "share of the dominant feature ~p~_{1}", even(0.1, 0.85, 0.01), 0.5)],
   panels: [
-    {name: "Weights of a rare query, over log ~K~", legend: [["~A~_{k}, on its target", "target"],
+    {name: "Weights of a rare query, divided by log ~K~", legend: [["~A~_{k}, on its target", "target"],
       ["~B~_{k,1}, on the dominant feature", "dominant"], ["~A~_{k} before your last move", "ghost"]]},
     {name: "Attention of a rare query", legend: [["on its target", "target"],
       ["on the dominant feature", "dominant"], ["on all others together", "other"]]},
@@ -40,9 +40,9 @@ X.explorers.phases = {
     const [early, late] = [top.passed[0.01].t, rare.passed[0.01].t];
     const first = lead ? "" : " Here the target rises fastest from the start: there is no first phase.";
     return {rare, top, unit: K ** 2 / (1 - p1), log, rows: [
-      ["lead", "~t~_{1}: the lead switches", at(lead, "t")],
-      ["overtake", "~t~_{2}: the target overtakes", at(overtake, "t")],
-      ["half", "~t~_{3}: the target takes half", at(half, "t")],
+      ["lead", "~t~_{1}: unlearning (I) ends", at(lead, "t")],
+      ["overtake", "~t~_{2}: creeping (II) ends", at(overtake, "t")],
+      ["half", "~t~_{3}: take-off (III) ends", at(half, "t")],
       ["rare1", "rare error passes 0.1", rare.passed[0.1].t],
       ["rare2", "rare error passes 0.01", late],
       ["top2", "dominant error passes 0.01", early],

@@ -56,21 +56,35 @@ function scale({range: [low, high], log}, from, to) {
 /** A panel's width, which is asked for only when it may have changed: asking costs a layout. */
 const widthOf = panel => Math.max(240, Math.floor(panel.wide ??= panel.clientWidth));
 
+/** Places `gap` apart or more, in their order and as near as can be to where they are wanted. */
+function apart(wanted, gap) {
+  const pools = [];                                 // neighbours too close to one another: a mean
+  wanted.forEach((at, i) => {
+    const pool = {sum: at - gap * i, count: 1};
+    while (pools.length && pools.at(-1).sum / pools.at(-1).count > pool.sum / pool.count) {
+      const last = pools.pop();
+      pool.sum += last.sum;
+      pool.count += last.count;
+    }
+    pools.push(pool);
+  });
+  return pools.flatMap(({sum, count}) => Array(count).fill(sum / count))
+    .map((at, i) => at + gap * i);
+}
+
 /** The bands behind everything, with their names above; from [{from, to, text}]. */
 function drawBands(svg, bands, place, {left, right, top, bottom}, range) {
   const [inside, names] = svg.querySelectorAll(".x-bands");
   inside.replaceChildren();
   names.replaceChildren();
-  let named = -Infinity;
-  bands.forEach((band, i) => {
-    const from = Math.max(place(Math.max(band.from, range[0])), left);
-    const to = Math.min(place(band.to), right);
-    if (to <= from) return;
+  const seen = bands.map((band, i) => ({i, text: band.text,
+    from: Math.max(place(Math.max(band.from, range[0])), left),
+    to: Math.min(place(band.to), right)})).filter(band => band.to > band.from);
+  const middles = apart(seen.map(band => (band.from + band.to) / 2), 17);
+  seen.forEach(({i, from, to, text}, n) => {
     const look = {class: `x-band x-band-${i % 2}`};
     inside.append(draw("rect", {x: from, y: top, width: to - from, height: bottom - top, ...look}));
-    if ((from + to) / 2 - named < 16) return;       // too thin to name
-    named = (from + to) / 2;
-    names.append(draw("text", {x: named, y: top - 8, "text-anchor": "middle"}, band.text));
+    names.append(draw("text", {x: middles[n], y: top - 8, "text-anchor": "middle"}, text));
   });
 }
 

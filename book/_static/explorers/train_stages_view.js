@@ -190,9 +190,9 @@
       });
       const said = [
         "it unlearns the dominant feature",
-        "its target's weight leads, and hardly shows yet",
-        "its target takes over",
-        "what is left is polish",
+        "the weight on its target creeps up, which hardly shows yet",
+        "its target takes off",
+        "the rest of its error is polished away",
       ][phase];
       const at3 = exact.passed.half.t / RATE;
       return {
@@ -201,9 +201,9 @@
           ["B1", "~B~_{k,1}", now.B1],
           ["own", "attention on the target", now.own],
           ["dominant", "attention on the dominant feature", now.dominant],
-          ["lead", "step at which the lead switched", starts[0] ?? NaN],
-          ["overtake", "step at which the target overtook", starts[1] ?? NaN],
-          ["half", "step at which it took half", starts[2] ?? NaN],
+          ["lead", "step at which unlearning (I) ended", starts[0] ?? NaN],
+          ["overtake", "step at which creeping (II) ended", starts[1] ?? NaN],
+          ["half", "step at which take-off (III) ended", starts[2] ?? NaN],
           ["exact", "the same in the exact flow", at3],
         ],
         summary:
