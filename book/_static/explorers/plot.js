@@ -106,15 +106,18 @@ function pathOf({points, scatter, sticks}, X, Y, log) {
   return d;
 }
 
-/** Say at a curve's last point why it ends there. */
+/** Say at a curve's last point why it ends there: to its right or, without room, to its left. */
 function drawEnd(svg, {points, ends}, X, Y, box) {
   const good = points.filter(([, b]) => Number.isFinite(b) && b > 0);
   if (!good.length || good.length === points.length) return;
-  const [a, b] = good[good.length - 1];
-  const x = X(a);
-  const y = Math.min(Math.max(Y(b), box.top + 12), box.bottom - 6);
-  const anchor = x > box.left + 180 ? "end" : "start";
-  const text = {x: x + (anchor === "end" ? -8 : 8), y: y + 4, "text-anchor": anchor};
+  const [x, y] = [X(good.at(-1)[0]), Y(good.at(-1)[1])];
+  const wide = 5.3 * ends.length;                   // of letters that are 12 px high
+  const right = x + 8 + wide <= box.right + RIGHT;
+  const rises = good.length > 1 && Y(good.at(-2)[1]) > y;
+  const beside = right ? 4 : rises ? -8 : 16;      // left of the end, off the curve
+  const text = {x: right ? x + 8 : Math.max(x - 8, box.left + wide),
+    y: Math.min(Math.max(y + beside, box.top + 12), box.bottom - 4),
+    "text-anchor": right ? "start" : "end"};
   svg.append(draw("text", {...text, class: "x-why"}, ...rich(ends, true)));
 }
 
