@@ -79,18 +79,18 @@ const startOf = (controls, root) => ({
   ...named(controls, new URLSearchParams(root.dataset.settings || "")).settings,
 });
 
-/** The list of numbers: {node, put(rows)} with rows of [key, label, value], written by `format`. */
+/** The list of numbers: {node, put(rows)} with rows of [key, label, value, format?]. */
 function numbersOf(format = show) {
   const node = make("dl", {class: "x-numbers"});
   const shown = {};
-  const put = rows => rows.forEach(([key, label, value]) => {
+  const put = rows => rows.forEach(([key, label, value, written = format]) => {
     if (!shown[key]) {
       shown[key] = make("data", {"data-key": key});
       const title = make("dt", {}, ...rich(label));
       node.append(make("div", {}, title, make("dd", {}, shown[key])));
     }
     shown[key].value = String(value);
-    shown[key].textContent = format(value);
+    shown[key].textContent = written(value);
   });
   return {node, put};
 }

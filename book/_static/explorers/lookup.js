@@ -4,7 +4,8 @@
    (iclutils/window/theory/linear.py). */
 ((X) => {
 "use strict";
-const {even, firstWhere, golden, lgamma, logspace, plot, round, show, slider, steady, words} = X;
+const {even, firstWhere, golden, lgamma, logspace, plain, plot, round, show, slider, steady,
+  words} = X;
 const LEAST = 0.5;
 const MOST = 64;
 const PER_LETTER = logspace(LEAST, MOST, 57);
@@ -49,7 +50,7 @@ const bayes = (K, N, rho) =>
 /** Linear attention's least loss on K letters: LinearUnit(K, 1, 0, 1). */
 const linearLookup = (K, N, rho) => 1 - N / (K * (1 + rho) + N - 1);
 
-/** The shortest prompt from which softmax attention is better, in tokens a letter; NaN if none. */
+/** The shortest prompt for which softmax attention is better, in tokens per letter, or NaN. */
 function crossing(K, rho) {
   const better = N => bestLookup(K, N, rho).loss < linearLookup(K, N, rho);
   const longest = MOST * K;
@@ -59,20 +60,21 @@ function crossing(K, rho) {
 X.explorers.lookup = {
   title: "letters and numbers",
   presets: [
-    {name: "the chapter's: 8 letters, ~ρ~ = 1", settings: {}},
+    {name: "the chapter's: 8 letters, ~σ~² = 1", settings: {}},
     {name: "little noise", settings: {rho: 0.05}},
     {name: "much noise", settings: {rho: 10}},
     {name: "many letters", settings: {K: 40}},
   ],
-  controls: [slider("c", "tokens a letter, ~N~/~K~", round(LEAST, MOST), 4),
-    slider("rho", "noise ~ρ~ = ~σ~² against the signal", round(0.02, 20), 1),
+  controls: [slider("c", "tokens per letter, ~N~/~K~", round(LEAST, MOST), 4),
+    slider("rho", "noise ~σ~² (the signal has 1)", round(0.02, 20), 1),
     slider("K", "letters ~K~", even(3, 64, 1), 8)],
   panels: [
     {name: "Error against the length of the prompt", height: 280, legend: [
       ["linear attention", "linear"], ["softmax attention, best window", "softmax"],
       ["the best that any predictor can do", "thin"],
       ["softmax attention before your last move", "ghost"]]},
-    {name: "Softmax attention's error against its window", height: 220, legend: [
+    {name: "Softmax's error against its window: a right letter counts exp(~w~), others 1",
+      height: 220, legend: [
       ["error of the window ~w~", "softmax"], ["log(1 + ~Λ~)", "noise"]]},
   ],
   compute({c, rho, K}) {
@@ -85,23 +87,23 @@ X.explorers.lookup = {
     const counts = countsOf(K, N);
     const against = f => lengths.map(length => [length / K, f(length)]);
     const from = Number.isNaN(at) ? "Linear attention is better at every length shown."
-      : `Softmax attention is better from ${show(at, 2)} tokens a letter on.`;
+      : `Softmax attention is better from ${show(at, 2)} tokens per letter on.`;
     return {N, best, linear, law, curves: {
       linear: against(length => linearLookup(K, length, rho)),
       softmax: against(length => bestLookup(K, length, rho).loss),
       least: against(length => bayes(K, length, rho)),
       window: even(0, WIDEST, 0.1).map(w => [w, lookupLoss(w, K, N, rho, counts)])}, rows: [
-      ["N", "tokens in the prompt, ~N~", N], ["linear", "linear attention", linear],
+      ["N", "tokens in the prompt, ~N~", N, plain], ["linear", "linear attention", linear],
       ["softmax", "softmax attention", best.loss], ["bayes", "best possible", least],
-      ["w", "best window ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~ρ~", law],
+      ["w", "best window ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~σ~²", law],
       ["crossing", "softmax is better from ~N~/~K~ =", at]],
-      summary: `With ${show(N / K, 3)} tokens a letter: linear ${show(linear, 3)}, softmax `
+      summary: `With ${show(N / K, 3)} tokens per letter: linear ${show(linear, 3)}, softmax `
         + `${show(best.loss, 3)}, best possible ${show(least, 3)}. ${from}`};
   },
   draw([error, window], {K}, {N, best, linear, law, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.softmax, kind: "ghost"}] : [];
     plot(error, {label: `Errors of both heads against prompt length. ${words(summary)}`,
-      x: {label: "tokens a letter, ~N~/~K~", short: "~N~/~K~", log: true, range: [LEAST, MOST]},
+      x: {label: "tokens per letter, ~N~/~K~", short: "~N~/~K~", log: true, range: [LEAST, MOST]},
       y: {log: true, range: [steady(error, 1e-2, 1.01, 2)[0], 2]},
       lines: [...ghost, {points: curves.least, kind: "thin", name: "best possible"},
         {points: curves.linear, kind: "linear", name: "linear"},
