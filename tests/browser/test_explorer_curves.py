@@ -32,7 +32,7 @@ NAMES = {
         "w loss bias noise scatter effective drawn half",
     ),
     "mismatch": ([["ratio"], ["loss"]], "pretrained matched moved best worse"),
-    "descent": ([["pretraining tasks", "fresh tasks"]], "icl idg gap nu peak height"),
+    "descent": ([["practised tasks", "fresh tasks"]], "icl idg gap nu peak height"),
     "phases": (
         [
             ["on the dominant feature", "on its target"],
@@ -93,7 +93,7 @@ def rare_error(t):
 EXACT = {
     ("window", 0, "loss"): window_loss,
     ("descent", 0, "fresh tasks"): lambda t: asymptotics.errors(Phase(10, 0.5, t, 0.01), 1e-5).icl,
-    ("descent", 0, "pretraining tasks"): lambda t: (
+    ("descent", 0, "practised tasks"): lambda t: (
         asymptotics.errors(Phase(10, 0.5, t, 0.01), 1e-5).idg
     ),
     ("offset", 0, "linear"): lambda n: linear.LinearUnit.of(functions.ReLU(5)).minimum(n, 0.01),

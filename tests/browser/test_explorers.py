@@ -186,7 +186,7 @@ def test_the_probe_reads_a_curve_by_keyboard_and_pointer(explorers):
     page.keyboard.press("Home")
     assert probe.get_attribute("aria-valuenow") == "0.05"
     said = probe.get_attribute("aria-valuetext")
-    assert said.startswith("τ 0.0500: pretraining tasks ")
+    assert said.startswith("τ 0.0500: practised tasks ")
     assert ", fresh tasks " in said
     page.keyboard.press("ArrowRight")
     assert float(probe.get_attribute("aria-valuenow")) == pytest.approx(0.05 * 400**0.01)

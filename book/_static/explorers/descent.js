@@ -39,13 +39,13 @@ X.explorers.descent = {
     {name: "a ridge removes the peak", settings: {lambda: 0.1}},
     {name: "where the gap stays", settings: {kappa: 0.5, alpha: 100, tau: 20, lambda: 1e-3}},
   ],
-  controls: [slider("alpha", "context ~α~ = ~ℓ~/~d~", round(0.2, 200), 10),
+  controls: [slider("alpha", "context length ~α~ = ~ℓ~/~d~", round(0.2, 200), 10),
     slider("kappa", "task diversity ~κ~ = ~k~/~d~", [...round(0.1, 50), Infinity], 0.5),
     slider("rho", "label noise ~ρ~", [0, ...round(0.001, 1)], 0.01),
     slider("lambda", "ridge ~λ~", [0, ...round(1e-6, 10)], 1e-5, ridgeless),
     slider("tau", "read off at ~τ~ = ~n~/~d~²", round(LEAST, MOST), 1.5)],
-  panels: [{name: "Test error against the number of pretraining prompts", height: 300, legend: [
-    ["~e~_{ICL}, fresh tasks", "ICL"], ["~e~_{IDG}, pretraining tasks", "IDG"],
+  panels: [{name: "Test error against the number of practice prompts", height: 300, legend: [
+    ["~e~_{ICL}, fresh tasks", "ICL"], ["~e~_{IDG}, practised tasks", "IDG"],
     ["1 + ~ρ~: answering 0", "thin"], ["trained at ~d~ = 100 (recorded)", "recorded", true],
     ["~e~_{ICL} before your last move", "ghost"]]}],
   compute(state) {
@@ -61,13 +61,13 @@ X.explorers.descent = {
     const gap = here.icl === Infinity ? NaN : settled(here.icl - here.idg, here.icl);
     const height = peak && peak.height < Infinity ? `, with ${show(peak.height, 3)}`
       : ", where it is infinite";
-    const word = peak ? `The ICL error peaks at ~τ~ = ${show(peak.tau, 3)}${height}.`
+    const word = peak ? `~e~_{ICL} peaks at ~τ~ = ${show(peak.tau, 3)}${height}.`
       : "There is no peak.";
     const trained = dots.length ? " Dots: models trained at ~d~ = 100." : "";
     return {here, icl, idg, dots, rows: [
       ["icl", "~e~_{ICL} at ~τ~", here.icl], ["idg", "~e~_{IDG} at ~τ~", here.idg],
       ["gap", "memorization gap ~e~_{ICL} − ~e~_{IDG}", gap],
-      ["nu", "effective ridge ~ν~", settled(here.nu)],
+      ["nu", "effective ridge ~ν~ (for endless prompts)", settled(here.nu)],
       ["peak", "peak of ~e~_{ICL} at ~τ~ =", peak ? peak.tau : NaN],
       ["height", "height of the peak", peak ? peak.height : NaN]],
       summary: `At ~τ~ = ${plain(tau)}: ~e~_{ICL} = ${show(here.icl, 3)}, `
@@ -79,7 +79,7 @@ X.explorers.descent = {
       x: {label: "~τ~ = ~n~/~d~²", short: "~τ~", log: true, range: [LEAST, MOST]},
       y: {log: true, range: [1e-3, 100]},
       lines: [...ghost, {points: [[LEAST, 1 + rho], [MOST, 1 + rho]], kind: "thin"},
-        {points: idg, kind: "IDG", name: "pretraining tasks"},
+        {points: idg, kind: "IDG", name: "practised tasks"},
         {points: icl, kind: "ICL", name: "fresh tasks"}],
       marks: [{at: tau, text: `~τ~ = ${plain(tau)}`, drag: "tau"}],
       dots: [...dots.map(one => ({at: [one.tau, one.icl], kind: "recorded"})),

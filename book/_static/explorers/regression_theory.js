@@ -25,7 +25,7 @@ function effectiveRidge(q, kappa, tau, lambda) {
   return (low + high) / 2;
 }
 
-/** The errors on fresh and on pretraining tasks, and the effective ridge. */
+/** The errors on fresh and on practised tasks, and the effective ridge. */
 function descentErrors(alpha, kappa, tau, rho, lambda) {
   if (lambda === 0 && tau === 1) return {icl: Infinity, idg: Infinity, nu: 0};
   const q = (1 + rho) / alpha;

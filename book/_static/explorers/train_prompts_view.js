@@ -16,8 +16,8 @@
   /** What the sets so far say. */
   const said = (step, threshold, near, high, beyond, low) => {
     const first = near
-      ? `Near the threshold of ${threshold} prompts the median error is ${show(high, 2)}`
-      : "None is near the threshold yet";
+      ? `Near ${threshold} prompts, as many as parameters, the median error is ${show(high, 2)}`
+      : "None is near the parameters' number yet";
     const then = beyond ? `; with three times as many it is ${show(low, 2)}` : "";
     return `${step} sets. ${first}${then}.`;
   };
@@ -49,7 +49,7 @@
         v === Infinity ? "∞, fresh" : plain(v),
       ),
       slider("d", "dimension ~d~", [4, 6, 8, 10, 12, 14], 10),
-      slider("alpha", "context ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20, 50, 100], 10),
+      slider("alpha", "context length ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20, 50, 100], 10),
       slider("rho", "label noise ~ρ~", [0.01, 0.05, 0.1, 0.3, 1], 0.1),
     ],
     panels: [
@@ -58,7 +58,7 @@
         height: 320,
         legend: [
           ["~e~_{ICL}, fresh tasks", "ICL", true],
-          ["~e~_{IDG}, pretraining tasks", "IDG", true],
+          ["~e~_{IDG}, practised tasks", "IDG", true],
           ["exact for ~d~ → ∞: ~e~_{ICL}", "ICL"],
           ["~e~_{IDG}", "IDG"],
           ["before the last change", "ghost", true],
@@ -103,11 +103,11 @@
         rows: [
           ["sets", "sets drawn", step],
           ["threshold", "parameters, ~d~(~d~ + 1)", threshold],
-          ["peak", "median ~e~_{ICL} within 10 % of the threshold", high],
-          ["many", "median ~e~_{ICL} beyond three times the threshold", low],
+          ["peak", "median ~e~_{ICL} within 10 % of ~d~(~d~ + 1)", high],
+          ["many", "median ~e~_{ICL} beyond 3 ~d~(~d~ + 1)", low],
           [
             "own",
-            "median ~e~_{IDG} beyond three times the threshold",
+            "median ~e~_{IDG} beyond 3 ~d~(~d~ + 1)",
             median(many.map(row => row[2])),
           ],
         ],
