@@ -56,8 +56,10 @@ def damage(row: Mapping[str, Any]) -> list[html_tag]:
     """The mark that goes with the verdict of a row that rests on such text."""
     if not is_damaged(row):
         return []
-    words = READINGS[row["source"]["reading"]]
-    return [tag("span", words, classes=["reading", f"reading-{row['source']['reading']}"])]
+    reading = row["source"]["reading"]
+    said = f"The text is {LEGIBLE[reading]}."
+    classes = ["reading", f"reading-{reading}"]
+    return [tag("span", READINGS[reading], classes=classes, title=said)]
 
 
 def short_name(document: Mapping[str, Any]) -> str:
