@@ -59,9 +59,9 @@ X.explorers.offset = {
         constant: LENGTHS.map(length => [length, unit.withConstant(length, sigma)]),
         softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])}, rows: [
         ["linear", "linear attention", linear], ["constant", "with a constant", constant],
-        ["softmax", "softmax attention", softmax], ["floor", "floor ~F~ − ~c~_{1}", unit.floor],
+        ["softmax", "softmax attention", softmax], ["floor", "what no context removes", unit.floor],
         ["gained", "what the constant gains (factor)", gained],
-        ["left", "what then the window gains (factor)", left]],
+        ["left", "what the window then gains (factor)", left]],
       summary: `At ~n~ = ${n} the constant divides linear attention's error by ${show(gained, 3)}; `
         + `the softmax window divides what is left by ${show(left, 3)}.`};
   },
