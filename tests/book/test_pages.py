@@ -168,7 +168,7 @@ def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
     front = words(site[1]["book/intro"])
     assert "illegible text Author, talk: slide 7" in front
     assert "damaged text Author et al., paper: Figure 3" in front
-    counts = "(2 of those that do not simply hold: judged on damaged text)"
+    counts = "(2 of the partial and failed ones rest on damaged text)"
     assert counts in words(site[1][f"book/chapters/{SOUND}"])
 
 

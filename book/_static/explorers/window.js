@@ -15,12 +15,12 @@ const method = (model, {effective}) => {
 X.explorers.window = {
   title: "the window",
   presets: [
-    {name: "a large ~n~", settings: {}},
+    {name: "long prompts", settings: {}},
     {name: "as in Figure 3 (~n~ = 20, ~σ~ = 0.01)",
       settings: {n: 20, sigma: 0.01, d: 5, L: 1, family: "relu"}},
     {name: "Figure 4, ~n~ = 200", settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
     {name: "like Figure 1: a circle, steep", settings: {n: 30, sigma: 0.5, d: 2, L: 6}},
-    {name: "noise rules", settings: {n: 10000, sigma: 2, d: 2, L: 1}},
+    {name: "mostly noise", settings: {n: 10000, sigma: 2, d: 2, L: 1}},
     {name: "where it breaks: waves", settings: {n: 20, sigma: 0.01, d: 5, L: 8, family: "cosine"}},
   ],
   controls: [CONTEXT, NOISE, slider("L", "steepness ~L~", round(0.1, 10), 1), DIMENSION, CLASS,

@@ -121,7 +121,8 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
     ]
     resting = damaged([one for one in page.build.scored if one.chapter in pages])
     if resting:
-        said = f"({len(resting)} of those that do not simply hold: judged on damaged text)"
+        rest = "rests" if len(resting) == 1 else "rest"
+        said = f"({len(resting)} of the partial and failed ones {rest} on damaged text)"
         badges.append(tag("span", said))
     return spaced(badges) or [NOT_RUN]
 
