@@ -106,18 +106,16 @@ function pathOf({points, scatter, sticks}, X, Y, log) {
   return d;
 }
 
-/** Say at a curve's last point why it ends there: to its right or, without room, to its left. */
+/** Say at a curve's last point why it ends there: to its right or, without room, off the curve. */
 function drawEnd(svg, {points, ends}, X, Y, box) {
   const good = points.filter(([, b]) => Number.isFinite(b) && b > 0);
   if (!good.length || good.length === points.length) return;
   const [x, y] = [X(good.at(-1)[0]), Y(good.at(-1)[1])];
-  const wide = 5.3 * ends.length;                   // of letters that are 12 px high
-  const right = x + 8 + wide <= box.right + RIGHT;
+  const last = box.right + RIGHT - 5.3 * ends.length;   // where letters of 12 px still fit
   const rises = good.length > 1 && Y(good.at(-2)[1]) > y;
-  const beside = right ? 4 : rises ? -8 : 16;      // left of the end, off the curve
-  const text = {x: right ? x + 8 : Math.max(x - 8, box.left + wide),
-    y: Math.min(Math.max(y + beside, box.top + 12), box.bottom - 4),
-    "text-anchor": right ? "start" : "end"};
+  const beside = x + 8 <= last ? 4 : rises ? -8 : 16;
+  const text = {x: Math.min(x + 8, last),
+    y: Math.min(Math.max(y + beside, box.top + 12), box.bottom - 4)};
   svg.append(draw("text", {...text, class: "x-why"}, ...rich(ends, true)));
 }
 
