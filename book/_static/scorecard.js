@@ -4,6 +4,13 @@
 "use strict";
 const KINDS = ["verdict", "origin", "source", "chapter", "reading"];
 
+/** Cards far off the window are not laid out; the letters that only they use would be missing on paper. */
+function bringLetters() {
+  if (document.querySelector(".claim"))
+    document.fonts.forEach(face => { if (face.family.includes("KaTeX")) face.load().catch(() => {}); });
+}
+window.addEventListener("load", bringLetters);
+
 function begin() {
   const bar = document.querySelector(".score-filters");
   if (!bar) return;

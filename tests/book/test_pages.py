@@ -148,6 +148,18 @@ def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
     x, width = map(float, re.search(r'class="band" x="(.*?)" y="1" width="(.*?)"', fails).groups())
     dot = float(re.search(r'cx="(.*?)"', fails)[1])
     assert x + width < dot  # what fails lies beside the band
+    assert "Measured 0.430 ± " in fails
+    assert 'within 0.05: outside the allowed range"' in fails
+    assert "<title>dot and bar: measured, with its interval; shaded: the allowed range" in fails
+
+
+def test_the_first_verdict_of_a_page_leads_to_how_such_a_line_is_read(site):
+    page = site[1][f"book/chapters/{SOUND}"]
+    lines = re.findall(r'<p class="verdict-line.*?</p>', page, re.DOTALL)
+    leading = [line for line in lines if "how to read this line" in line]
+    assert leading == lines[:1]
+    assert 'href="../intro.html#reading-a-verdict"' in leading[0]
+    assert "(reading-a-verdict)=" in (ROOT / "book/intro.md").read_text(encoding="utf8")
 
 
 def test_the_source_s_own_words_stand_as_they_are_printed(site):

@@ -1,9 +1,10 @@
 """The book's own Sphinx extension: the cache that the checker filled, and what is made from it.
 
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found,
-``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}`` and
-``{claim-verdict}`` show one result in a sentence, ``{ledger-count}`` a number of the whole ledger
-and ``{run-figure} NAME`` a chapter's figure; ``{explorer} NAME`` is a result to turn by hand.
+``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}``,
+``{claim-verdict}`` and ``{claim-picture}`` show one result in a sentence, ``{ledger-count}`` a
+number of the whole ledger and ``{run-figure} NAME`` a chapter's figure; ``{explorer} NAME`` is
+a result to turn by hand.
 
 A directive writes the words and leaves a place (``from_run``) for what only a run can say; when
 the page is written, the table ``fill.FILLS`` names the function that fills it. All that the
@@ -101,6 +102,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("run-times", RunTimes)
     app.add_role("claim-value", ClaimRole("inline_value"))
     app.add_role("claim-verdict", ClaimRole("inline_verdict"))
+    app.add_role("claim-picture", ClaimRole("inline_picture"))
     app.add_role("ledger-count", CountRole())
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)

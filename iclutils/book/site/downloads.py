@@ -109,7 +109,8 @@ def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:
         ]
         figures = list(figure_items(page, chapter))
         if figures:
-            summary = tag("summary", f"{len(figures)} figures and their data")
+            several = f"{len(figures)} figures and their data"
+            summary = tag("summary", several if len(figures) > 1 else "1 figure and its data")
             parts.append(tag("details", summary, tag("ul", *figures), classes=["figure-list"]))
         items.append(tag("li", *parts))
     return [tag("ul", *items, classes=["downloads"])]

@@ -40,6 +40,7 @@ FILLS: Mapping[str, Fill] = {
     # in a sentence
     "inline_value": sentences.inline_value,
     "inline_verdict": sentences.inline_verdict,
+    "inline_picture": sentences.inline_picture,
     "ledger_count": counts.ledger_count,
     # whole lists
     "scorecard": scorecard.scorecard,

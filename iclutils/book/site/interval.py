@@ -1,11 +1,14 @@
-"""A small picture of one comparison: the number with its interval, and the range it is held to."""
+"""A small picture of one comparison: the number with its interval, and the range it is held to.
+
+Whoever points at it reads what its marks are; a screen reader is told what it shows.
+"""
 
 import html
 
 from docutils import nodes
 
-from iclutils.book.ledger import format_value
-from iclutils.ground.statistics import Comparison
+from iclutils.book.ledger import Record, format_value
+from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, Comparison
 from iclutils.ground.statistics.comparisons import EQUAL, GREATER
 
 WIDTH, HEIGHT = 96.0, 14.0
@@ -28,9 +31,9 @@ def picture(part: Comparison) -> nodes.raw:
     end = WIDTH if high is None else place(high)
     bar = (place(part.value - part.half_width), place(part.value + part.half_width))
     middle = HEIGHT / 2
-    number = format_value(part.value, part.half_width)
-    label = html.escape(f"{number}, to be {part.against}")
+    label = html.escape(description(part))
     shapes = (
+        f"<title>{html.escape(tooltip(part))}</title>"
         f'<rect class="band" x="{start:.1f}" y="1" width="{end - start:.1f}" '
         f'height="{HEIGHT - 2:.0f}"/>'
         f'<line x1="{bar[0]:.1f}" x2="{bar[1]:.1f}" y1="{middle}" y2="{middle}"/>'
@@ -41,6 +44,41 @@ def picture(part: Comparison) -> nodes.raw:
         f'height="{HEIGHT:.0f}" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}">{shapes}</svg>'
     )
     return nodes.raw("", svg, format="html")
+
+
+def tooltip(part: Comparison) -> str:
+    """What the marks of the picture are, for whoever points at it."""
+    bar = "dot and bar: measured, with its interval" if part.half_width else "dot: measured"
+    return f"{bar}; shaded: the allowed range, {part.against}".replace("-", "−")
+
+
+def description(part: Comparison) -> str:
+    """The picture in words: the number, the range, and where in it the number lies.
+
+    >>> from iclutils.ground.statistics import greater
+    >>> description(greater(3.0, 1.0))
+    'Measured 3, to be > 1: inside the allowed range'
+    >>> description(greater(3.0, 4.0, se=1.0, dof=10))
+    'Measured 3.0 ± 6.2, to be > 4: the interval crosses an end of the allowed range'
+    """
+    inside, outside = part.outcome == SUPPORTED, part.outcome == CONTRADICTED
+    if part.two_sided:  # an equality is supported by its value and its width, wherever the bar ends
+        distance = abs(part.value - part.bound)
+        inside = distance + part.half_width <= part.margin
+        outside = distance - part.half_width > part.margin
+    where = "the interval crosses an end of the allowed range"
+    if inside or outside:
+        where = f"{'inside' if inside else 'outside'} the allowed range"
+    number = format_value(part.value, part.half_width)
+    return f"Measured {number}, to be {part.against}: {where}".replace("-", "−")
+
+
+def headline(record: Record) -> Comparison | None:
+    """The part whose number the row shows, if it is one of the parts."""
+    for part in record.parts.values():
+        if part.value == record.value and part.half_width == record.half_width and part.test:
+            return part
+    return None
 
 
 def allowed(part: Comparison) -> tuple[float | None, float | None]:

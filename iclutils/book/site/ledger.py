@@ -11,6 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
+from iclutils.book.ledger import OURS
 from iclutils.book.site import words
 from iclutils.book.site.build import LEDGER, Build, build_of
 from iclutils.book.site.export import row_anchor
@@ -221,8 +222,8 @@ class FullLedger(LedgerDirective):
         return out
 
     def sources(self, build: Build) -> html_tag:
-        """The documents that some row names."""
-        named = {row["source"]["document"] for _, row in build.entries.values()}
+        """The documents other than this book that some row names."""
+        named = {row["source"]["document"] for _, row in build.entries.values()} - {OURS}
         items = [
             tag("li", *words.document_words(document))
             for key, document in build.ledger["documents"].items()

@@ -12,29 +12,39 @@ from docutils import nodes
 
 from iclutils.book.ledger import Record
 from iclutils.book.ledger.lines import parse_printed
-from iclutils.book.site.interval import picture
+from iclutils.book.site.interval import headline, picture
 from iclutils.book.site.nodes import badge, html_tag, slug, tag
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import finding_text, value_text
 from iclutils.book.site.rows import OWN_SETTINGS
 from iclutils.book.site.words import damage, is_ours, quoted, short_name
-from iclutils.ground.statistics import Comparison
 
 # how a quantity begins whose number is a logarithm
 LOGARITHM = re.compile(r"(natural logarithm|logarithm|log₁₀|log|\$\\log\$) of |\$\\log\(")
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
+EXPLAINED = "how to read this line"  # of the link in a page's first line
+PLACE = "book/intro", "#reading-a-verdict"  # where that is said
 
 
 def show_lines(page: Page, doctree: nodes.document) -> None:
-    """Put readable lines in the place of every output that holds nothing but verdicts."""
+    """Put readable lines in the place of every output that holds nothing but verdicts.
+
+    The first line with a picture leads to where such lines are explained.
+    """
+    explained = False
     for block in list(doctree.findall(nodes.literal_block)):
         if "stream" not in block["classes"]:
             continue
         claims = printed_claims(block.astext())
         if claims and all(claim in page.build.entries for claim in claims):
             # not replace_self: it would hand on the classes of the output
-            block.parent.replace(block, list(verdict_lines(page, claims)))
+            lines = list(verdict_lines(page, claims))
+            pictured = [line for line in lines if any(line.findall(nodes.raw))]
+            if pictured and not explained:
+                pictured[0] += explanation(page)
+                explained = True
+            block.parent.replace(block, lines)
 
 
 def printed_claims(text: str) -> list[str]:
@@ -77,6 +87,13 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
 
 
+def explanation(page: Page) -> html_tag:
+    """The way to where a verdict's line and its picture are explained."""
+    document, place = PLACE
+    link = tag("a", EXPLAINED, href=page.to_page(document) + place)
+    return tag("span", " · ", link, classes=["line-source"])
+
+
 def without_logarithm(quantity: str, value: float, half_width: float) -> str:
     """What a logarithm stands for, with its interval, as a clause; empty for other quantities.
 
@@ -91,11 +108,3 @@ def without_logarithm(quantity: str, value: float, half_width: float) -> str:
     ends = (value, value - half_width, value + half_width)
     number, low, high = (f"{base**end:.3g}" for end in ends)
     return f"; without the logarithm {number}" + (f", from {low} to {high}" if low != high else "")
-
-
-def headline(record: Record) -> Comparison | None:
-    """The part whose number the row shows, if it is one of the parts."""
-    for part in record.parts.values():
-        if part.value == record.value and part.half_width == record.half_width and part.test:
-            return part
-    return None

@@ -2,7 +2,8 @@
 
 ``{claim-value}`` and ``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the
 run found, linked to the evidence; ``id|part|factor`` (or ``id||factor``) shows the factor that a
-measured logarithm stands for, as a number above 1.
+measured logarithm stands for, as a number above 1. ``{claim-picture}`` shows the small picture of
+a row's number and the range that it is held to.
 """
 
 import math
@@ -15,6 +16,7 @@ from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger import format_value
 from iclutils.book.site.build import LEDGER, build_of
+from iclutils.book.site.interval import headline, picture
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.rows import NOT_RUN, OWN_SETTINGS, record_of
@@ -46,10 +48,10 @@ def parse(text: str) -> Asked | None:
 
 
 class ClaimRole(SphinxRole):
-    """One result in a sentence: the value or the verdict of a row, or of one part of it."""
+    """One result in a sentence: the value, the verdict or the picture of a row."""
 
     def __init__(self, what: str) -> None:
-        """``what`` names the fill: ``inline_value`` or ``inline_verdict``."""
+        """``what`` names the fill: ``inline_value``, ``inline_verdict`` or ``inline_picture``."""
         super().__init__()
         self.what = what
 
@@ -118,3 +120,16 @@ def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
     marks = damage(page.build.entries[node["claim"]].row)
     link = tag("a", tag("code", node["claim"]), href=address)
     return spaced([shown, *marks, link])
+
+
+def inline_picture(page: Page, node: Element) -> Sequence[Node | str]:
+    """The picture of a row's number; nothing, with a warning, where the row shows none."""
+    record = record_of(page, node)
+    if record is None:
+        return [tag("span", NOT_RUN)]
+    held = headline(record)
+    if held is None:
+        message = "claim-picture: the number of row '%s' is that of no part"
+        logger.warning(message, node["claim"], location=page.name)
+        return []
+    return [picture(held)]
