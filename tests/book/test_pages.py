@@ -71,6 +71,7 @@ def site(tmp_path_factory):
     numbers = "\n\n".join(f"{name} is {{ledger-count}}`{name}`." for name in COUNTS)
     (site.root / "book" / "notes.md").write_text(
         f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n\n"
+        "Its picture: {claim-picture}`fair-fails`.\n\n"
         "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n\n"
         f"{EXPLORER}"
     )
@@ -151,6 +152,7 @@ def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
     assert "Measured 0.430 ± " in fails
     assert 'within 0.05: outside the allowed range"' in fails
     assert "<title>dot and bar: measured, with its interval; shaded: the allowed range" in fails
+    assert f"Its picture: {fails}." in site[1]["book/notes"]
 
 
 def test_the_first_verdict_of_a_page_leads_to_how_such_a_line_is_read(site):
