@@ -111,6 +111,7 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
   const good = points.filter(([, b]) => Number.isFinite(b) && b > 0);
   if (!good.length || good.length === points.length) return;
   const [x, y] = [X(good.at(-1)[0]), Y(good.at(-1)[1])];
+  if (x > box.right) return;                        // the end is not seen
   const last = box.right + RIGHT - 5.3 * ends.length;   // where letters of 12 px still fit
   const rises = good.length > 1 && Y(good.at(-2)[1]) > y;
   const beside = x + 8 <= last ? 4 : rises ? -8 : 16;
