@@ -1,11 +1,13 @@
 """What a card of a row says, held to the row's record: for the small site and the whole one."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from bs4 import Tag
 
 from iclutils.book.ledger import Record, format_value
+from iclutils.book.site.lines import headline
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 SIGNS = {
@@ -60,6 +62,41 @@ def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
     assert said(facts["Measured"]).endswith(f": {number(record)}{own}")
     check_parts(facts["Parts"], record)
     check_controls(card, record)
+
+
+def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
+    """A verdict in place: badge, mark of the reading, finding, number with its sign, picture."""
+    check_badge(line, record.verdict)
+    mark = line.select_one(".reading")
+    assert (said(mark) if mark else "") == MARKS[row["source"].get("reading", "clear")]
+    finding = said(line.select_one(".line-finding"))
+    own = "" if record.default_settings else " (at your settings)"
+    assert finding
+    assert finding.endswith(own)
+    assert record.finding.startswith(finding.removesuffix(own))
+    shown = line.select_one(".line-number")
+    assert (said(shown) if shown else "no value") == number(record).replace("-", "−")
+    held = headline(record)
+    drawn = line.select_one("svg.interval")
+    assert (drawn is None) == (held is None)
+    if drawn is not None and held is not None:
+        check_picture(drawn, held)
+
+
+def check_picture(svg: Tag, part: Comparison) -> None:
+    """The band holds the dot where the value is one that was allowed, and the bar is around it."""
+    band, bar, dot = (svg.select_one(name) for name in ("rect.band", "line", "circle"))
+    assert band is not None
+    assert bar is not None
+    assert dot is not None
+    place = float(str(dot["cx"]))
+    start = float(str(band["x"]))
+    end = start + float(str(band["width"]))
+    exact = replace(part, half_width=0.0)
+    assert (start <= place <= end) == (exact.at(part.value).outcome == SUPPORTED)
+    ends = float(str(bar["x1"])), float(str(bar["x2"]))
+    assert ends[0] <= place <= ends[1]
+    assert (ends[0] < ends[1]) == (part.half_width > 0)
 
 
 def check_parts(shown: Tag | None, record: Record) -> None:

@@ -6,11 +6,12 @@ import io
 import json
 import math
 import re
+from collections import Counter
 
 import pytest
 from bs4 import BeautifulSoup
-from record_page import check_card, check_history
-from small_site import ROOT, SOUND, Site
+from record_page import check_card, check_history, check_line
+from small_site import ORIGIN, ROOT, SOUND, Site
 
 from iclutils.book.ledger import Ledger, format_value, load
 from iclutils.book.runs import cache
@@ -106,19 +107,43 @@ def test_a_card_says_first_what_was_found(site):
     assert "Not tested: It would take a year." in card(site, "fair-ours-untested")
 
 
-def test_every_card_says_what_was_recorded(site):
-    small, pages = site
+@pytest.fixture(scope="module")
+def records(site):
+    small, _ = site
     run = cache.cached_run(small.chapter, cache.cache_path(small.root))
-    records = cache.records(run.notebook)
-    rows = load(small.root / "book" / "claims.yml")["chapters"][SOUND]["claims"]
+    return cache.records(run.notebook)
+
+
+@pytest.fixture(scope="module")
+def rows(site):
+    found = load(site[0].root / "book" / "claims.yml")["chapters"][SOUND]["claims"]
+    return {row["id"]: row for row in found}
+
+
+def test_some_verdicts_are_not_those_that_were_expected(records, rows):
+    """Without this the tests below could not tell the one from the other."""
     assert len(rows) == len(records) == 8
+    assert any(records[name].verdict != row["expected"] for name, row in rows.items())
+
+
+def test_every_card_says_what_was_recorded(site, records, rows):
+    _, pages = site
     page = BeautifulSoup(pages["book/ledger"], "html.parser")
-    for row in rows:
-        found = page.find(id=f"claim-{row['id']}")
-        record = records[row["id"]]
+    for name, row in rows.items():
+        found = page.find(id=f"claim-{name}")
+        record = records[name]
         if record.parts:
             check_card(found, record, row)
-        check_history(found, record, row, SEEDS.get(row["id"], {}))
+        check_history(found, record, row, SEEDS.get(name, {}))
+
+
+def test_every_verdict_in_place_says_what_was_recorded(site, records, rows):
+    page = BeautifulSoup(site[1][f"book/chapters/{SOUND}"], "html.parser")
+    lines = page.select("p.verdict-line")
+    assert len(lines) == len(records)
+    for line, record in zip(lines, records.values(), strict=True):
+        assert line.select_one(f"a[href='#claim-{record.id}']")
+        check_line(line, record, rows[record.id])
 
 
 def test_a_number_in_a_sentence_is_of_its_part_and_in_its_form(site):
@@ -261,7 +286,7 @@ def test_an_explorer_brings_its_scripts_to_its_page_alone(site):
     assert scripts[0] == "numbers"
     assert scripts[-3:] == ["stages_theory", "phases", "start"]
     assert "_static/explorers.css" in page
-    assert '<p>Turn <strong>it</strong>.</p>' in page
+    assert "<p>Turn <strong>it</strong>.</p>" in page
     (place,) = re.findall(r'<div class="explorer" data-explorer="phases"[^>]*>', page)
     assert 'data-settings="K=20&amp;p1=0.3"' in place
     assert 'src="../_static/explorers/pictures/phases.svg"' in page
@@ -281,6 +306,27 @@ def test_the_two_scorecards_are_counted_apart(site):
     assert "All" not in tables[1]
     assert 'data-origin="theirs"' in page
     assert 'data-verdict="undecided"' in page
+
+
+def test_the_scorecards_count_and_list_what_was_recorded(site, records, rows):
+    page = BeautifulSoup(site[1]["book/intro"], "html.parser")
+    counts = Counter()
+    for link in page.select("table.scorecard td a[data-source]"):
+        key = (link["data-origin"], link["data-source"], link["data-verdict"])
+        counts[key] += int(re.match(r"\d+", link.get_text())[0])
+    expected = Counter()
+    for name, row in rows.items():
+        source = row["source"]["document"]
+        verdict = records[name].verdict.replace(" ", "-")
+        if source == "ours":
+            expected["ours", source, verdict] += 1
+        else:
+            expected.update([("theirs", source, verdict), ("theirs", "", verdict)])  # and in all
+    assert counts == expected
+    for group in page.select(".score-group"):
+        listed = {item.get_text() for item in group.select("li code")}
+        verdict = group["data-verdict"].replace("-", " ")
+        assert listed == {name for name, record in records.items() if record.verdict == verdict}
 
 
 def test_the_ledger_is_counted_in_sentences(site):
@@ -310,6 +356,13 @@ def test_the_data_have_all_of_it(site):
     control = found["fair-fails"]["controls"]["corrected"]
     assert (control["kind"], control["outcome"]) == ("right", "supported")
     assert found["fair-fails"]["quantity"].startswith("exponent of")
+    small = cache.cached_run(site[0].chapter, cache.cache_path(site[0].root))
+    for name, row in found.items():
+        assert row["seeds"] == SEEDS.get(name, {})
+        assert row["chapter_seconds"] == small.seconds == 45.0
+        assert {key: row[key] for key in ORIGIN if key in row} == {
+            key: value for key, value in ORIGIN.items() if key in row
+        }
     lines = list(csv.DictReader(io.StringIO((folder / "ledger.csv").read_text(encoding="utf8"))))
     assert [line["id"] for line in lines] == list(found)
     assert json.loads(lines[0]["printed"]) == found["fair-holds"]["printed"]

@@ -1,10 +1,13 @@
 """A small site, built again and again: no build leaves an old stamp standing, or an old print."""
 
+from types import SimpleNamespace
+
 import pytest
 from small_site import MINI, SOUND, Site
 
 from iclutils.book.paper import prints
 from iclutils.book.runs.files import write_atomically
+from iclutils.book.site import stamp
 
 STAMPED = "abc1234567 (clean), environment 1a2b3c4d, master seed 0, 45 s on one core, 2026-11-21"
 
@@ -67,3 +70,23 @@ def test_each_file_is_offered_with_its_size(site):
     size = len((MINI / "chapters" / f"{SOUND}.md").read_bytes())
     assert f"Markdown source</a> ({max(1, round(size / 1000))} kB)" in pages["book/downloads"]
     assert "ledger.csv" in pages["book/downloads"]
+
+
+def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):
+    """A build that is killed leaves none, even if the next one has the results of the last."""
+    held = tmp_path / "site.json"
+    state = {"results": "r", "files": "f"}
+    monkeypatch.setattr(stamp, "note", lambda app: held)
+    monkeypatch.setattr(stamp, "build_of", lambda app: SimpleNamespace(state=state))
+    monkeypatch.setattr(stamp, "remembered", lambda env: {"downloads"})
+    pages = SimpleNamespace(found_docs={"intro", "downloads"})
+    assert stamp.refresh(None, pages) == ["downloads", "intro"]  # nothing is known
+    assert not held.exists()
+    stamp.note_state(None)
+    assert stamp.refresh(None, pages) == []
+    assert not held.exists()  # killed here
+    assert stamp.refresh(None, pages) == ["downloads", "intro"]
+    for changed, anew in (("results", ["downloads", "intro"]), ("files", ["downloads"])):
+        stamp.note_state(None)
+        state[changed] += "2"
+        assert stamp.refresh(None, pages) == anew

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 from built_site import SITE, text_of
-from record_page import check_badge, check_card, check_history, number, said
+from record_page import check_card, check_history, check_line, number, said
 
 from iclutils.book.ledger import Record, load
 from iclutils.book.runs import cache
@@ -74,10 +74,7 @@ def test_every_verdict_in_place_is_the_recorded_one(pages):
             shown.append(claim)
             record = RECORDS[claim]
             assert record.chapter == chapter
-            check_badge(line, record.verdict)
-            assert record.finding.startswith(said(line.select_one(".line-finding")))
-            if record.value is not None:
-                assert said(line.select_one(".line-number")) == number(record).replace("-", "−")
+            check_line(line, record, ROWS[claim][1])
     assert sorted(shown) == sorted(RECORDS)
 
 

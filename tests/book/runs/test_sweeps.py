@@ -213,8 +213,10 @@ def test_a_plan_runs_the_first_job_and_says_what_all_will_cost(tmp_path, monkeyp
         "squares: 3 jobs, 3 of them to be run; the first took 900.0 s, "
         "all will take about 1.5 hours"
     )
+    again = sweeps.plan("squares", sweep, **where)
+    assert again.startswith("squares: 3 jobs, 2 of them to be run; ")
     sweeps.run("squares", sweep, **where)
-    assert log.read_text().split() == ["4", "5", "6"]  # the first was kept
+    assert log.read_text().split() == ["4", "5", "6"]  # those of the plans were kept
     assert sweeps.plan("squares", sweep, **where) == "squares: 3 jobs, 0 of them to be run"
 
 
