@@ -42,6 +42,8 @@ def what_came_out(parts: Mapping[str, Comparison], blunt: str = "") -> str:
     if held == len(parts):
         return "Both parts hold." if held == 2 else f"All {held} parts hold."
     if len(groups[CONTRADICTED]) == len(parts):
+        if len(parts) == 2:
+            return "Neither part holds: both are contradicted."
         return f"None of the {len(parts)} parts holds: all are contradicted."
     if len(groups[UNDECIDED]) == len(parts):
         return f"All {len(parts)} parts are undecided."
