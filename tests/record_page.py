@@ -7,6 +7,7 @@ from typing import Any
 from bs4 import Tag
 
 from iclutils.book.ledger import Record, format_value
+from iclutils.book.site.interval import WIDTH
 from iclutils.book.site.lines import headline
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
@@ -18,6 +19,7 @@ SIGNS = {
     "undecided": "?",
     "not testable": "–",
 }
+PIXEL = 0.25  # two places, each to a tenth of a pixel
 OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
 
@@ -84,19 +86,27 @@ def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
 
 
 def check_picture(svg: Tag, part: Comparison) -> None:
-    """The band holds the dot where the value is one that was allowed, and the bar is around it."""
+    """The band holds the dot where the value is one that was allowed; the bar has its length."""
     band, bar, dot = (svg.select_one(name) for name in ("rect.band", "line", "circle"))
     assert band is not None
     assert bar is not None
     assert dot is not None
     place = float(str(dot["cx"]))
-    start = float(str(band["x"]))
-    end = start + float(str(band["width"]))
-    exact = replace(part, half_width=0.0)
-    assert (start <= place <= end) == (exact.at(part.value).outcome == SUPPORTED)
+    edges = float(str(band["x"])), float(str(band["x"])) + float(str(band["width"]))
+    if min(abs(place - edge) for edge in edges) > PIXEL:
+        exact = replace(part, half_width=0.0).at(part.value)
+        assert (edges[0] < place < edges[1]) == (exact.outcome == SUPPORTED)
     ends = float(str(bar["x1"])), float(str(bar["x2"]))
     assert ends[0] <= place <= ends[1]
-    assert (ends[0] < ends[1]) == (part.half_width > 0)
+    if part.two_sided:
+        apart, drawn = 2 * part.margin, edges[1] - edges[0]
+    else:
+        apart = abs(part.value - part.bound)
+        drawn = min(abs(place - edge) for edge in edges if 0 < edge < WIDTH)
+    # lengths are drawn in the ratio of the numbers, each rounded to a tenth of a pixel
+    assert abs((ends[1] - ends[0]) * apart - 2 * part.half_width * drawn) <= PIXEL * (
+        apart + 2 * part.half_width
+    )
 
 
 def check_parts(shown: Tag | None, record: Record) -> None:

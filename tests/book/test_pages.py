@@ -16,7 +16,7 @@ from small_site import ORIGIN, ROOT, SOUND, Site
 from iclutils.book.ledger import Ledger, format_value, load
 from iclutils.book.runs import cache
 from iclutils.book.site import portable, previews, search
-from iclutils.ground.statistics import equal, greater
+from iclutils.ground.statistics import equal, greater, less
 
 SEEDS = {
     "fair-holds": {"1": "holds", "2": "undecided"},
@@ -56,7 +56,8 @@ def checked(path):
     ledger.check(
         "fair-undecided", equal(0.05, 0, **wide), controls={"shifted": equal(0.05, 5, **wide)}
     )
-    ledger.check("fair-blunt", up, controls={"smaller": noisy})
+    falls = less(-1.02, se=0.05, dof=9)
+    ledger.check("fair-blunt", falls, controls={"smaller": noisy})
     ledger.not_testable("fair-ours-untested")
     turned = Ledger(SOUND, path=path, seed=0, trials=300)  # a run with a turned knob
     turned.check("fair-ours", equal(1.02, 1, tol=0.1), controls={"other": equal(1.02, 2, tol=0.1)})
