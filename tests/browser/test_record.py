@@ -107,3 +107,10 @@ def test_the_data_hold_what_was_recorded():
         assert lines[row["id"]]["finding"] == record.finding
         if record.value is not None:
             assert float(lines[row["id"]]["value"]) == record.value
+
+
+def test_no_cell_shows_a_record_s_code(pages):
+    """A check that ends its cell without a semicolon would show its record as Python has it."""
+    for name, page in pages.items():
+        shown = [said(output) for output in page.select(".cell_output .output")]
+        assert not [text for text in shown if text.startswith("Record(")], name
