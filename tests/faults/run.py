@@ -56,6 +56,7 @@ HEAVY = (
 )
 SLOW = ("test_checker.py", "test_interrupted.py", "test_stamp.py")  # they start processes
 BUILT = "explorer"  # planted in the built site too
+BROWSER = "tests/browser/"  # these tests open the built site
 HTML = Path("_build") / "html"
 KILLED, EXPLAINED, LIVED, UNJUDGED = COLUMNS = "killed", "explained", "lived", "unjudged"
 
@@ -88,8 +89,6 @@ class Fault:
         planted = text.replace(self.old, self.new)
         path.write_text(planted, encoding="utf8")
         if self.kind == BUILT:
-            if not (tree / HTML).exists():
-                shutil.copytree(ROOT / HTML, tree / HTML)
             (tree / self.in_site).write_text(planted, encoding="utf8")
 
     def heal(self, tree: Path) -> None:
@@ -217,6 +216,8 @@ class Slots:
 
     def start(self, fault: Fault | None, tests: tuple[str, ...]) -> None:
         tree = self.trees.pop()
+        if any(name.startswith(BROWSER) for name in tests) and not (tree / HTML).exists():
+            shutil.copytree(ROOT / HTML, tree / HTML)
         if fault is not None:
             fault.plant(tree)
         self.busy[tested(tree, tests)] = (tree, fault, tests, time.monotonic())
