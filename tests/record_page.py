@@ -7,8 +7,7 @@ from typing import Any
 from bs4 import Tag
 
 from iclutils.book.ledger import Record, format_value
-from iclutils.book.site.interval import WIDTH
-from iclutils.book.site.lines import headline
+from iclutils.book.site.interval import WIDTH, headline
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 SIGNS = {

@@ -15,7 +15,7 @@ from small_site import ORIGIN, ROOT, SOUND, Site
 
 from iclutils.book.ledger import Ledger, format_value, load
 from iclutils.book.runs import cache
-from iclutils.book.site import portable, previews, search
+from iclutils.book.site import export, portable, previews, search
 from iclutils.ground.statistics import equal, greater, less
 
 SEEDS = {
@@ -361,8 +361,8 @@ def test_the_data_have_all_of_it(site):
     for name, row in found.items():
         assert row["seeds"] == SEEDS.get(name, {})
         assert row["chapter_seconds"] == small.seconds == 45.0
-        assert {key: row[key] for key in ORIGIN if key in row} == {
-            key: value for key, value in ORIGIN.items() if key in row
+        assert {key: row[key] for key in export.ORIGIN} == {
+            key: ORIGIN[key] for key in export.ORIGIN
         }
     lines = list(csv.DictReader(io.StringIO((folder / "ledger.csv").read_text(encoding="utf8"))))
     assert [line["id"] for line in lines] == list(found)

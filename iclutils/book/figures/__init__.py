@@ -5,6 +5,7 @@ from iclutils.book.figures.shapes import (
     band,
     legend,
     panels,
+    plain_ticks,
     shade_intervals,
     swept_bands,
 )
@@ -17,6 +18,7 @@ __all__ = [
     "band",
     "legend",
     "panels",
+    "plain_ticks",
     "ramp",
     "shade_intervals",
     "swept_bands",

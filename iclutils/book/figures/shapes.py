@@ -1,4 +1,4 @@
-"""The few figure shapes that recur: panels, bands, shaded intervals, legends, names at curves."""
+"""The few figure shapes that recur: panels, bands, shaded intervals, legends, ticks, names."""
 
 from collections.abc import Sequence
 
@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -127,3 +128,9 @@ def annotate(
         fontsize=9,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
     )
+
+
+def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
+    """Ticks of a logarithmic axis as plain numbers, 0.5 and not a power of ten, and no others."""
+    axis.set_ticks(values, [f"{value:g}" for value in values])
+    axis.set_ticks([], minor=True)

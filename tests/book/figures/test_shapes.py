@@ -67,3 +67,11 @@ def test_a_name_has_the_colour_of_its_curve_only_darker():
     assert text.get_position() == (1, 2)
     assert text.get_color() == pytest.approx([0.7, 0.35, 0.0])
     assert text.get_horizontalalignment() == "right"
+
+
+def test_ticks_are_plain_numbers_and_no_others():
+    _, (axes,) = figures.panels(1, 1)
+    axes.set(xscale="log", xlim=(0.2, 30))
+    figures.plain_ticks(axes.xaxis, [0.5, 1, 20])
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.5", "1", "20"]
+    assert not axes.get_xticks(minor=True).size
