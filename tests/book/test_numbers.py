@@ -9,8 +9,9 @@ from iclutils.book.site.numbers import typeset, typeset_numbers
     ("written", "read"),
     [
         ("-0.50", "−0.50"),
-        ("7.2e-05", "7.2 · 10<sup>−5</sup>"),
-        ("-1e+10", "−1 · 10<sup>10</sup>"),
+        ("7.2e-05", "7.2&nbsp;· 10<sup>−5</sup>"),
+        ("-1e+10", "−1&nbsp;· 10<sup>10</sup>"),
+        ("0.331 ± 0.012", "0.331&nbsp;±&nbsp;0.012"),
         ("-0.5 (-1.2)", "−0.5 (−1.2)"),
         ("w^(d/2-1)", "w^(d/2-1)"),
         ("Theorem A-1", "Theorem A-1"),

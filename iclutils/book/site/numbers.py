@@ -13,8 +13,8 @@ def typeset_numbers(page: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """The numbers in the text of a cell, as HTML."""
+    """The numbers in the text of a cell, as HTML; none of them is broken at a line's end."""
     text = POWER.sub(
-        lambda power: f" · 10<sup>{'−' if power[1] == '-' else ''}{power[2]}</sup>", text
+        lambda power: f"&nbsp;· 10<sup>{'−' if power[1] == '-' else ''}{power[2]}</sup>", text
     )
-    return MINUS.sub("−", text)
+    return MINUS.sub("−", text).replace(" ± ", "&nbsp;±&nbsp;")
