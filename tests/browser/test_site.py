@@ -158,7 +158,9 @@ def test_a_figure_has_words_and_files_and_can_be_read(figure):
     assert is_drawing or not nameless, "an axis without a name"
     page = text_of(f"{cache.CHAPTERS}/{figure.chapter}.html")
     assert f'id="{figure.name}"' in page
-    for name in (figure.svg_file, figure.csv_file):
+    weights = [figure.npz_file] if figure.npz else []
+    for name in (figure.svg_file, figure.csv_file, *weights):
+        assert (SITE / name).stat().st_size
         assert f'href="../figures/{Path(name).name}"' in page, "no link to its files"
     lettering = figure.with_it["lettering"]
     smallest = lettering["smallest"]

@@ -7,7 +7,8 @@ Each fault is planted in a scratch copy of the tree and never in the tree itself
 tests that cover the file. What lives through them, and what is planted in a chapter or a reference,
 is then judged by running chapters: all faults of a page at once, each of which has to turn its own
 check red. What was judged is kept under ``_build/faults`` and is not run again while the fault, the
-file and its tests are as they were; so an interrupted or too long run goes on where it stopped.
+file (of a chapter, its code) and its tests are as they were; so an interrupted or too long run goes
+on where it stopped.
 """
 
 import argparse
@@ -36,6 +37,7 @@ LIST = ROOT / "tests" / "faults" / "faults.yml"
 TABLE = ROOT / "tests" / "faults" / "table.md"
 KEPT = ROOT / "_build" / "faults"
 SCRATCH = ROOT / "_build" / "scratch" / str(os.getpid())
+CELL = re.compile(r"^```\{code-cell\}.*?^```$", re.MULTILINE | re.DOTALL)
 PATIENCE = 900.0  # seconds for one fault's tests; a fault that hangs them is noticed
 HEAVY = (
     "beartype",
@@ -103,6 +105,12 @@ class Fault:
         return (ROOT / self.file).read_text(encoding="utf8")
 
     @property
+    def run_text(self) -> str:
+        """What a judgement rests on: of a chapter its code, whose prose may be written again."""
+        code = "\n".join(CELL.findall(self.text))
+        return code if self.old in code else self.text
+
+    @property
     def in_site(self) -> Path:
         """Where the built site has the file."""
         return HTML / Path(self.file).relative_to("book")
@@ -113,7 +121,7 @@ class Fault:
 
         The first is that of the tests that cover the file, the second that of all.
         """
-        parts = [repr(self), self.text]
+        parts = [repr(self), self.run_text]
         found = []
         for tests in (self.tests, self.wider):
             parts += [(ROOT / name).read_text(encoding="utf8") for name in tests]

@@ -10,12 +10,14 @@ from iclutils.book.figures.shapes import (
     swept_bands,
 )
 from iclutils.book.figures.style import COLOURS, WIDTH, ramp, use_style
+from iclutils.book.figures.weights import carry_weights
 
 __all__ = [
     "COLOURS",
     "WIDTH",
     "annotate",
     "band",
+    "carry_weights",
     "legend",
     "panels",
     "plain_ticks",

@@ -124,13 +124,15 @@ def figure_items(page: Page, chapter: str) -> Iterator[html_tag]:
 
 
 def figure_item(page: Page, figure: Figure) -> html_tag:
-    """A figure's name, linked to its place, and its two files."""
+    """A figure's name, linked to its place, and its files."""
     address = f"{page.to_chapter(figure.chapter)}#{figure.name}"
     table = figure.with_it.get("csv", "")
     links = [
         sized_link(page, figure.svg_file, "SVG", len(figure.svg.encode())),
         sized_link(page, figure.csv_file, "data (CSV)", len(table.encode())),
     ]
+    if figure.npz:
+        links.append(sized_link(page, figure.npz_file, "weights (NPZ)", len(figure.npz)))
     where = tag("a", tag("code", figure.name), href=address)
     return tag("li", where, " ", *spaced(links))
 

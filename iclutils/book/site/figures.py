@@ -1,7 +1,8 @@
 """The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
 
-Beside them lie ``<name>-dark.svg`` for the dark theme, and ``<name>-wide.svg`` and
-``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen.
+Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
+``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen, and
+``<name>.npz`` with the trained weights that a figure carries.
 
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`iclutils.book.figures`). How the pages show them: :mod:`iclutils.book.site.run_figure`.
@@ -9,6 +10,7 @@ A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {al
     python -m iclutils.book.site.figures [CHAPTER …]    the lettering of the cached figures
 """
 
+import base64
 import re
 import sys
 from collections.abc import Iterable, Mapping
@@ -57,6 +59,16 @@ class Figure:
         return f"{FOLDER}/{self.name}.csv"
 
     @property
+    def npz_file(self) -> str:
+        """The place of the trained weights that it carries."""
+        return f"{FOLDER}/{self.name}.npz"
+
+    @property
+    def npz(self) -> bytes:
+        """The trained weights that it carries; empty where there are none."""
+        return base64.b64decode(self.with_it.get("npz", ""))
+
+    @property
     def svg(self) -> str:
         """The drawing; raises ``ValueError`` where the chapter is not run."""
         if self.output is None:
@@ -71,7 +83,7 @@ class Figure:
 
     @property
     def with_it(self) -> Mapping[str, Any]:
-        """What the figure carries beside its picture: ``csv``, ``lettering``, perhaps ``wide``."""
+        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
         metadata = self.output.get("metadata", {}) if self.output else {}
         carried: Mapping[str, Any] = metadata.get(SVG, {})
         return carried
@@ -148,13 +160,15 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     for figure in figures:
         if figure.output is None:
             continue
-        texts = {figure.csv_file: figure.with_it.get("csv", "")}
+        contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
+        if figure.npz:
+            contents[figure.npz_file] = figure.npz
         for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
             if svg:
-                texts[figure.file(wide=wide)] = svg
-                texts[figure.file(wide=wide, dark=True)] = dark_svg(svg)
-        for name, text in texts.items():
-            write_atomically(site / name, text)
+                contents[figure.file(wide=wide)] = svg
+                contents[figure.file(wide=wide, dark=True)] = dark_svg(svg)
+        for name, content in contents.items():
+            write_atomically(site / name, content)
             written.add(site / name)
     for path in (site / FOLDER).glob("*"):
         if path not in written:

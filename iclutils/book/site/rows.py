@@ -110,9 +110,9 @@ def place(page: Page, node: Element) -> Sequence[Node | str]:
 
 
 def counts(page: Page, node: Element) -> Sequence[Node | str]:
-    """How many rows of a chapter have each verdict."""
-    results = page.build.results
-    pages = dict.fromkeys((node["chapter"], results.cards(node["chapter"])))
+    """How many rows of a chapter have each verdict, and where they are."""
+    listed = page.build.results.cards(node["chapter"])
+    pages = dict.fromkeys((node["chapter"], listed))
     found = [one.record.verdict for one in page.build.scored if one.chapter in pages]
     badges = [
         badge(verdict, f"{found.count(verdict)} {verdict}")
@@ -124,6 +124,9 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
         rest = "rests" if len(resting) == 1 else "rest"
         said = f"({len(resting)} of the partial and failed ones {rest} on damaged text)"
         badges.append(tag("span", said))
+    if badges and listed != node["chapter"]:
+        all_of_them = tag("a", "all of them", href=f"{page.to_chapter(listed)}#the-verdicts")
+        badges.append(tag("span", "on this page and its second: ", all_of_them))
     return spaced(badges) or [NOT_RUN]
 
 

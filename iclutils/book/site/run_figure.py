@@ -12,7 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils.book.site.figures import FOLDER, Figure, Size
+from iclutils.book.site.figures import Figure, Size
 from iclutils.book.site.nodes import from_run, html_tag, tag
 from iclutils.book.site.page import Page
 
@@ -61,7 +61,7 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     """The line under a chapter's figure on another page."""
     figure = named(page, node)
     place = f"{page.to_chapter(figure.chapter)}#{figure.name}"
-    return [files_line(page, figure.name, tag("a", "In its chapter", href=place), " · ")]
+    return [files_line(page, figure, tag("a", "In its chapter", href=place), " · ")]
 
 
 def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
@@ -93,13 +93,22 @@ def pixels(size: Size) -> dict[str, str]:
     return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
 
 
-def files_line(page: Page, name: str, *before: nodes.Node | str) -> html_tag:
+def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
     """The line under a caption; ``before`` stands first in it."""
-    base = page.beside(f"{FOLDER}/{name}")
-    svg = tag("a", "SVG", href=f"{base}.svg", aria_label=f"SVG file of the figure {name}")
-    label = f"data (CSV) of the figure {name}"
-    table = tag("a", "data (CSV)", href=f"{base}.csv", aria_label=label)
-    return tag("p", *before, svg, " · ", table, classes=["figure-files"])
+    links = [
+        file_link(page, figure, figure.svg_file, "SVG", "SVG file"),
+        " · ",
+        file_link(page, figure, figure.csv_file, "data (CSV)", "data (CSV)"),
+    ]
+    if figure.npz:
+        weights = file_link(page, figure, figure.npz_file, "weights (NPZ)", "trained weights (NPZ)")
+        links += [" · ", weights]
+    return tag("p", *before, *links, classes=["figure-files"])
+
+
+def file_link(page: Page, figure: Figure, place: str, text: str, what: str) -> html_tag:
+    """A link to one of a figure's files, which says to a screen reader of which figure."""
+    return tag("a", text, href=page.beside(place), aria_label=f"{what} of the figure {figure.name}")
 
 
 def show_figures(page: Page, doctree: nodes.document) -> None:
@@ -120,4 +129,4 @@ def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
     if legend is None:
         legend = nodes.legend()
         node += legend
-    legend += files_line(page, figure.name)
+    legend += files_line(page, figure)
