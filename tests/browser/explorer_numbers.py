@@ -68,6 +68,12 @@ def window(page_t, family, n, sigma, L, d, **_):
     return {"w": best.w} | split(loss, task, sigma, best.w, d, n)
 
 
+def window_at(page_t, w, family, n, sigma, L, d):
+    """The loss at a window that the reader chose."""
+    loss = drawn(d, n, page_t) if page_t else closed(d, n)
+    return float(loss.at(functions.by_name(family, d, L), sigma, w)[0])
+
+
 def mismatch(page_t, ratio, family, n, sigma, d):
     """The mismatch explorer's numbers."""
     loss = drawn(d, n, page_t) if page_t else closed(d, n)

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 
 import pytest
 
@@ -17,6 +18,31 @@ PLACE = {"w": 0.03, "pretrained": 0.03, "matched": 0.03}
 FLAT = 1e-5  # windows below 0.1, absolute: there the package's grid is linear in w
 ROUNDING = 1e-12  # of numbers of order one; what is below has to be shown as 0
 SHOWN = 5e-4 + 1e-12  # half a unit in the fourth digit
+NUMBER = r"∞|−?\d[\d.]*(?:\u00a0×\u00a010[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
+# the phrases of a sentence that hold its numbers, each by its key: a number, a setting, or OTHER
+KEY = r"\\{(\w+)\\}"
+PHRASES = {
+    "window": "w* = {w}: | loss {loss} = bias² {bias} + noise {noise} + scatter {scatter}."
+    " | Your window w = {at_w} has {times} times that loss | holds {effective} tokens",
+    "mismatch": "tested at {ratio} L: | the loss is {worse} times",
+    "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}."
+    " | peaks at τ = {peak}, with {height}. | trained at d = {trained_d}.",
+    "phases": "passes {level} at t = {top2}, a rare one's at {rare2}.",
+    "offset": "At n = {n} the | error by {gained}; | what is left by {left}.",
+    "lookup": "With {tokens} tokens per letter: linear {linear}, softmax {softmax}, "
+    "best possible {bayes}. | is better from {crossing} tokens",
+    "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}. "
+    "| over {contexts} drawn",
+}
+OTHER = {
+    "at_w": lambda at, values, t: at["w"],
+    "times": lambda at, values, t: explorer_numbers.window_at(t, **at) / values["loss"],
+    "trained_d": lambda at, values, t: 100,
+    "level": lambda at, values, t: 0.01,
+    "tokens": lambda at, values, t: values["N"] / at["K"],
+    "contexts": lambda at, values, t: len(t),
+}
+UNHELD = {"share", "percent"}  # of the best share, whose place the package does not compute
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   controls: spec.controls.map(c => [c.key, c.options ? c.options.map(o => o[0])
     : c.values.map(String)]),
@@ -29,6 +55,8 @@ READ = """name => { const root = document.querySelector(`[data-explorer=${name}]
       : e.closest('.x-field').querySelector('output').dataset.value])),
   values: Object.fromEntries([...root.querySelectorAll('data')]
     .map(e => [e.dataset.key, [e.value, e.textContent]])),
+  said: (root.querySelector('svg[aria-label]')?.getAttribute('aria-label') ?? '')
+    .split('. ').slice(1).join('. '),
   broken: [...root.querySelectorAll('svg *')].filter(
     e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length}; }"""
 METHOD = """([family, d, n, L, sigma]) => {
@@ -74,6 +102,26 @@ def as_number(text):
     return float(mantissa.translate(table)) * power
 
 
+def said_numbers(name, said):
+    """The numbers of an explorer's sentence by their keys; none stands outside of its phrases."""
+    found, rest = {}, said
+    for phrase in PHRASES[name].split(" | "):
+        pattern = re.sub(KEY, lambda key: f"(?P<{key[1]}>{NUMBER})", re.escape(phrase))
+        match = re.search(pattern, said)
+        if match:
+            found |= match.groupdict()
+            rest = rest.replace(match[0], "")
+    assert not re.search(r"\d", rest), (name, rest)
+    return found
+
+
+def half_a_unit(text):
+    """What a written number may differ by from the number that it stands for."""
+    mantissa, times, exponent = text.partition("\u00a0×")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.5 * as_number(f"1{times}{exponent}") * 10.0**-decimals * (1 + 1e-9)
+
+
 def contexts(page, name, at):
     """The page's drawn contexts where it uses them, and the name of its method."""
     if name == "directions":
@@ -110,6 +158,13 @@ def test_the_numbers_are_the_package_s(page, name):
             assert float(value) == pytest.approx(as_number(text), rel=SHOWN, nan_ok=True), key
             least = 1e-6 if key in PLACE else ROUNDING
             assert not 0 < abs(float(value)) < least, (key, settings)
+        values = {key: float(value) for key, (value, _) in seen["values"].items()}
+        for key, text in said_numbers(name, seen["said"]).items():
+            if key in UNHELD:
+                continue
+            known = OTHER[key](at, values, t) if key in OTHER else (at | values)[key]
+            near = pytest.approx(known, abs=half_a_unit(text), rel=1e-9)
+            assert as_number(text) == near, (key, seen["said"], settings)
         for key, value in expected.items():
             found = float(seen["values"][key][0])
             relative = PLACE.get(key, RELATIVE[method])
