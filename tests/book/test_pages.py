@@ -102,7 +102,7 @@ def test_a_card_says_first_what_was_found(site):
         said = card(site, "fair-part", page)
         finding = "1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine."
         assert said.index("holds in part") < said.index(finding) < said.index("It does for every")
-        assert "Measured change for affine tasks: 1.02 ± 0.33" in said
+        assert "Measured log of the change for affine tasks: 1.02 ± 0.33" in said
     assert "The statement is undecided." in card(site, "fair-undecided")
     assert "the wrong control 'smaller' was not contradicted" in card(site, "fair-blunt")
     assert "Not tested: It would take a year." in card(site, "fair-ours-untested")

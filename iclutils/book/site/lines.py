@@ -4,8 +4,6 @@ The line has the badge, the finding in a sentence, the number with its name and 
 its interval against what it was held to, and leads to the row's card.
 """
 
-import math
-import re
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -17,10 +15,9 @@ from iclutils.book.site.nodes import badge, html_tag, slug, tag
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import finding_text, value_text
 from iclutils.book.site.rows import OWN_SETTINGS
-from iclutils.book.site.words import damage, is_ours, quoted, short_name
+from iclutils.book.site.words import damage, is_ours, logarithm_base, quoted, short_name
 
 # how a quantity begins whose number is a logarithm
-LOGARITHM = re.compile(r"(natural logarithm|logarithm|log₁₀|log|\$\\log\$) of |\$\\log\(")
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
 EXPLAINED = "how to read this line"  # of the link in a page's first line
@@ -102,9 +99,9 @@ def without_logarithm(quantity: str, value: float, half_width: float) -> str:
     >>> without_logarithm("slope of the loss", 3.365, 0.04)
     ''
     """
-    if not LOGARITHM.match(quantity) or not abs(value) + half_width < FAR:
+    base = logarithm_base(quantity)
+    if base is None or not abs(value) + half_width < FAR:
         return ""
-    base = 10.0 if quantity.startswith("log₁₀") else math.e
     ends = (value, value - half_width, value + half_width)
     number, low, high = (f"{base**end:.3g}" for end in ends)
     return f"; without the logarithm {number}" + (f", from {low} to {high}" if low != high else "")

@@ -20,7 +20,7 @@ from iclutils.book.site.interval import headline, picture
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.rows import NOT_RUN, OWN_SETTINGS, record_of
-from iclutils.book.site.words import damage
+from iclutils.book.site.words import damage, logarithm_base
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +101,14 @@ def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
     half_width = half_width or 0.0
     digits = DIGITS
     if node["form"] == FACTOR:
-        value = math.exp(abs(value))
-        half_width *= value
+        quantity = page.build.entries[node["claim"]].row["quantity"]
+        base = logarithm_base(quantity)
+        if base is None:
+            message = "claim-value: row '%s' shows no logarithm, and so no factor: %s"
+            logger.warning(message, node["claim"], quantity, location=page.name)
+            return []
+        value = base ** abs(value)
+        half_width *= value * math.log(base)
         digits = FACTOR_DIGITS
     own = "" if record.default_settings else OWN_SETTINGS
     text = number_text(value, half_width, digits) + own

@@ -1,5 +1,6 @@
 """How a row's source and controls are worded, and quotations as nodes."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -39,6 +40,9 @@ HAPPENED = {
     (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
 }
 
+_LOGARITHM = re.compile(
+    r"(change of )?(the )?(natural )?(?P<name>log₁₀|logarithm|log|ln|\$\\log)\b"
+)
 _FORMULA = re.compile(r"\$([^$]+)\$")
 
 
@@ -93,6 +97,18 @@ def _pieces(text: str) -> Iterator[nodes.Node]:
         yield nodes.math(found[1], found[1])
         place = found.end()
     yield nodes.Text(text[place:])
+
+
+def logarithm_base(quantity: str) -> float | None:
+    """The base of the logarithm that a row's number is, or changes by; None where it is none.
+
+    >>> logarithm_base("log₁₀ of the growth"), logarithm_base("exponent in K of the error")
+    (10.0, None)
+    """
+    found = _LOGARITHM.match(quantity)
+    if found is None:
+        return None
+    return 10.0 if found["name"] == "log₁₀" else math.e
 
 
 def document_words(document: Mapping[str, Any]) -> list[nodes.Node | str]:
