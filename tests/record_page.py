@@ -1,5 +1,6 @@
 """What a card of a row says, held to the row's record: for the small site and the whole one."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from bs4 import Tag
 
 from iclutils.book.ledger import Record, format_value
 from iclutils.book.site.interval import WIDTH, headline
+from iclutils.book.site.words import LEGIBLE
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 SIGNS = {
@@ -20,6 +22,17 @@ SIGNS = {
 }
 PIXEL = 0.25  # two places, each to a tenth of a pixel
 OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
+HOW = {  # the fields of a row that its card shows as they are written, by their labels
+    "Kind": "kind",
+    "Statistic": "statistic",
+    "Criterion": "criterion",
+    "Tolerance from": "tolerance",
+    "Superseded by": "superseded_by",
+    "Note": "note",
+    "Let stand by the audit": "audit",
+}
+CHANGED = re.compile(r"(\d{4}-\d\d-\d\d): (.*?); because: (.*)")
+MARKS_OF_MARKDOWN = re.compile(r"\$[^$]*\$|\{[\w:]+\}`[^`]*`|[*_`'\"]+")
 MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
 
 
@@ -106,6 +119,33 @@ def check_picture(svg: Tag, part: Comparison) -> None:
     assert abs((ends[1] - ends[0]) * apart - 2 * part.half_width * drawn) <= PIXEL * (
         apart + 2 * part.half_width
     )
+
+
+def check_how(card: Tag, row: Mapping[str, Any]) -> None:
+    """How the row is judged and what our copy is worth: every field that it has, in its words."""
+    facts = {said(line.dt): said(line.dd) for line in card.select("dl.claim-facts > div")}
+    for label, field in HOW.items():
+        assert (label in facts) == bool(row.get(field)), (row["id"], label)
+        if label in facts:
+            check_words(facts[label], str(row[field]))
+    changes = [said(item) for item in card.select("li") if CHANGED.match(said(item))]
+    for text, change in zip(changes, row.get("amended", []), strict=True):
+        date, what, why = CHANGED.fullmatch(text).groups()  # type: ignore[union-attr]
+        assert date == str(change["date"])
+        check_words(what, str(change["what"]))
+        check_words(why.split(" (")[0], str(change["why"]).split(" (")[0])
+    if row["source"]["document"] != "ours":
+        reading = LEGIBLE[row["source"]["reading"]]
+        assert said(card.select_one("p.claim-source")).endswith(f"The text is {reading}.")
+
+
+def check_words(shown: str, written: str) -> None:
+    """What is written in Markdown is shown: its words between formulas and marks, in order."""
+    place = 0
+    for piece in MARKS_OF_MARKDOWN.split(written):
+        words = " ".join(piece.split())
+        assert words in shown[place:], (written, shown)
+        place = shown.index(words, place) + len(words)
 
 
 def check_parts(shown: Tag | None, record: Record) -> None:

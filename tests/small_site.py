@@ -139,7 +139,8 @@ class Site:
         run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
         cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, run)
 
-    def build(self):
+    def make(self):
+        """Build it, without running anything."""
         program = Path(sys.executable).with_name("jupyter-book")
         command = [str(program), "build", str(self.root), "-n"]
         done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=300)
@@ -147,6 +148,10 @@ class Site:
         assert done.returncode == 0, said
         assert "Executing notebook" not in said
         assert "Traceback" not in said
+
+    def build(self):
+        """Build it; its pages and files."""
+        self.make()
         names = [f"book/{name}" for name in (*PAGES, f"chapters/{SOUND}")]
         pages = {name: (self.html / f"{name}.html").read_text(encoding="utf8") for name in names}
         return Built(pages, {path.name for path in (self.html / "book/downloads").iterdir()})

@@ -32,6 +32,9 @@ def test_the_ground_is_that_of_the_pages():
 def test_contrast_is_that_of_wcag():
     assert dark.contrast("#000000", "#ffffff") == pytest.approx(21)
     assert dark.contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)
+    # of each part of a colour: 1.05 / (0.05 + its share of what is bright)
+    for colour, share in (("#ff0000", 0.2126), ("#00ff00", 0.7152), ("#0000ff", 0.0722)):
+        assert dark.contrast(colour, "#ffffff") == pytest.approx(1.05 / (0.05 + share))
 
 
 def test_a_partner_has_the_contrast_that_the_table_says():

@@ -3,16 +3,18 @@
 import io
 import random
 import re
+import unicodedata
 import zipfile
 
 import pytest
 from docutils import nodes
+from matplotlib._mathtext_data import tex2uni
 
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site import archive, description, deviations, markdown, offers, portable, times
 from iclutils.book.site.markdown import Markdown
 from iclutils.book.site.nodes import badge, tag
-from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
+from iclutils.book.site.plain import SIGNS, plain_markdown, plain_mathematics, plain_text
 from iclutils.book.site.previews import Body
 
 
@@ -30,6 +32,26 @@ from iclutils.book.site.previews import Body
 )
 def test_a_formula_as_one_would_type_it(tex, said):
     assert plain_mathematics(tex) == said
+
+
+SAME = {"le": "leq", "ge": "geq", "ne": "neq", "dots": "ldots", "to": "rightarrow"}
+SAME |= dict.fromkeys(("lVert", "rVert", "|"), "Vert")
+OURS = {"cdot": "·", "top": "ᵀ", "perp": "⊥", "sqrt": "√"}  # as one types them
+
+
+def test_signs_are_those_of_tex():
+    """Matplotlib knows them too; a fraction has none, and names of functions stay words."""
+    for name, sign in SIGNS.items():
+        if sign.strip() not in ("", name):
+            assert sign == OURS.get(name) or sign == chr(tex2uni[SAME.get(name, name)]), name
+    for name in ("alpha", "lambda", "Lambda", "sigma", "Sigma", "tau", "rho", "kappa", "nu"):
+        assert plain_mathematics(rf"\{name}") == chr(tex2uni[name])
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_every_digit_is_raised_as_itself(digit):
+    raised = plain_mathematics(f"d^{digit}")
+    assert unicodedata.normalize("NFKC", raised) == f"d{digit}" != raised
 
 
 def test_words_of_blocks_do_not_run_together():
@@ -104,7 +126,13 @@ def test_the_archive_is_the_same_for_the_same_site(tmp_path):
     (site / "book").mkdir(parents=True)
     (site / "index.html").write_text("hello")
     (site / "book" / "a.html").write_text("a")
-    (tmp_path / "LICENSE").write_text("free")
+    for name in ("LICENSE", "CITATION.cff", "README.md"):
+        (tmp_path / name).write_text("free")
+    for name in (".buildinfo", "searchindex.js", "objects.inv"):  # no reader opens them
+        (site / name).write_text("x")
+    shown = {"search-places.js", "book/a.svg", "book/a.csv", "book/ledger.json", "book/a.ipynb"}
+    for name in shown:
+        (site / name).write_text("x")
     first = archive.archive(site, tmp_path).file
     (site / archive.PLACE).parent.mkdir(parents=True)
     (site / archive.PLACE).write_bytes(first)  # it does not hold itself
@@ -112,7 +140,7 @@ def test_the_archive_is_the_same_for_the_same_site(tmp_path):
     held = zipfile.ZipFile(io.BytesIO(first))
     assert held.testzip() is None
     names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
-    assert names == {"README.txt", "LICENSE", "index.html", "book/a.html"}
+    assert names == shown | {"README.txt", "LICENSE", "CITATION.cff", "index.html", "book/a.html"}
     with pytest.raises(FileNotFoundError, match="site must be a folder"):
         archive.archive(tmp_path / "nowhere")
 

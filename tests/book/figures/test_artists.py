@@ -1,6 +1,7 @@
 """Which axes show data, and what artists and maps are called."""
 
 import numpy as np
+import pytest
 
 from iclutils.book import figures
 from iclutils.book.figures import artists
@@ -13,6 +14,26 @@ def test_colour_bars_and_hidden_panels_show_no_data():
     figure.colorbar(left.imshow(CELLS), ax=left)
     right.set_visible(False)
     assert artists.data_axes(figure) == [left, middle]
+
+
+@pytest.mark.parametrize("location", ["left", "right", "top", "bottom"])
+def test_a_map_is_called_by_its_bar_wherever_that_stands(location):
+    figure, (axes,) = figures.panels(1, 1)
+    image = axes.imshow(CELLS)
+    figure.colorbar(image, ax=axes, location=location, label="attention")
+    assert artists.colour_bar_label(image) == "attention"
+
+
+@pytest.mark.parametrize(
+    ("style", "joined"),
+    [("-", True), ("--", True), (":", True), ("", False), (" ", False), ("none", False)],
+)
+def test_points_without_a_line_are_not_joined(style, joined):
+    _, (axes,) = figures.panels(1, 1)
+    (line,) = axes.plot([1, 2], [1, 2], marker="o", linestyle=style)
+    assert artists.is_joined(line) == joined
+    (again,) = axes.plot([1, 2], [1, 2], f"o{style.strip().replace('none', '')}")
+    assert artists.is_joined(again) == joined
 
 
 def test_a_map_is_called_by_its_own_colour_bar_or_by_one_that_means_the_same():

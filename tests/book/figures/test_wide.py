@@ -44,6 +44,21 @@ def test_rows_become_columns(rows, columns, expected):
     assert figures.WIDTH < figure.get_figwidth() <= wide.WIDEST
 
 
+@pytest.mark.parametrize(("rows", "columns"), [(2, 1), (2, 2), (3, 2)])
+def test_panels_keep_their_height(rows, columns):
+    """But for the names of axes, of which fewer stand under one another."""
+    figure, axes = grid(rows, columns)
+
+    def heights():
+        figure.draw_without_rendering()
+        return [panel.get_window_extent().height for panel in axes]
+
+    before = heights()
+    assert wide.lay_wide(figure)
+    for old, new in zip(before, heights(), strict=True):
+        assert 0.8 < new / old < 1.4
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(1, 2), (1, 3), (2, 4)])
 def test_what_is_wide_stays(rows, columns):
     figure, _ = grid(rows, columns)

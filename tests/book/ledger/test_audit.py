@@ -2,8 +2,9 @@
 
 import pytest
 
-from iclutils.book.ledger import HOLDS, Record
-from iclutils.book.ledger.audit import audit, complaints
+from iclutils.book.ledger import FAILS, HOLDS, Record
+from iclutils.book.ledger import audit as of_rows
+from iclutils.book.ledger.audit import audit, complaints, mirrored
 from iclutils.ground.statistics import (
     SUPPORTED,
     Comparison,
@@ -55,35 +56,35 @@ def test_a_sound_check_has_no_finding(part, control, kind):
     assert findings(part, control, kind) == []
 
 
-@pytest.mark.parametrize(
-    ("part", "control", "kind", "message"),
-    [
-        (SLOPE, less(0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
-        (SLOPE, greater(-0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
-        (less(0.02, 0.1), greater(0.02, 0.1), "wrong", "only negates the part"),
-        (SLOPE, SLOPE, "null", "is the same comparison as the part"),
-        (SLOPE, less(-0.3137, se=0.01, dof=19), "right", "is the same comparison as the part"),
-        (LOSS, LOSS, "right", "is the same comparison as the part"),
-        (
-            LOSS,
-            equal(-1.0213, -1.0, tol=0.1, se=0.002, dof=9),
-            "right",
-            "is the same comparison as the part",
-        ),
-        (SLOPE, less(0.3137, -1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
-        (SLOPE, greater(-0.3137, 1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
-        (SLOPE, greater(0.0), "wrong", "is zero by construction"),
-        (SLOPE, greater(0.0, 0.5), "null", "is zero by construction"),
-        (SLOPE, greater(0.0, se=0.2, dof=19), "null", "is zero by construction"),
-        (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
-        (
-            SLOPE,
-            equal(0.5, 0.4, tol=0.01, se=0.1, dof=9),
-            "right",
-            "could never be supported: its interval",
-        ),
-    ],
-)
+NO_CONTROLS = [
+    (SLOPE, less(0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
+    (SLOPE, greater(-0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
+    (less(0.02, 0.1), greater(0.02, 0.1), "wrong", "only negates the part"),
+    (SLOPE, SLOPE, "null", "is the same comparison as the part"),
+    (SLOPE, less(-0.3137, se=0.01, dof=19), "right", "is the same comparison as the part"),
+    (LOSS, LOSS, "right", "is the same comparison as the part"),
+    (
+        LOSS,
+        equal(-1.0213, -1.0, tol=0.1, se=0.002, dof=9),
+        "right",
+        "is the same comparison as the part",
+    ),
+    (SLOPE, less(0.3137, -1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
+    (SLOPE, greater(-0.3137, 1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
+    (SLOPE, greater(0.0), "wrong", "is zero by construction"),
+    (SLOPE, greater(0.0, 0.5), "null", "is zero by construction"),
+    (SLOPE, greater(0.0, se=0.2, dof=19), "null", "is zero by construction"),
+    (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
+    (
+        SLOPE,
+        equal(0.5, 0.4, tol=0.01, se=0.1, dof=9),
+        "right",
+        "could never be supported: its interval",
+    ),
+]
+
+
+@pytest.mark.parametrize(("part", "control", "kind", "message"), NO_CONTROLS)
 def test_a_control_that_is_none_is_named(part, control, kind, message):
     found = findings(part, control, kind)
     assert len(found) == 1, found
@@ -107,6 +108,38 @@ def test_a_part_that_cannot_turn_is_named(part, message):
     assert len(found) == 1, found
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(found[0])
+
+
+@pytest.mark.parametrize(("part", "control", "kind", "message"), NO_CONTROLS)
+def test_the_sign_of_a_number_makes_no_difference(part, control, kind, message):
+    (found,) = findings(mirrored(part), mirrored(control), kind)
+    assert message in found
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("edge", ["margin", "half_width", "difference", "sum"])
+def test_a_value_on_any_edge_of_its_tolerance_or_interval_is_named(edge, side):
+    se = 0.01372
+    sizes = {"margin": 0.31415, "half_width": width(9) * se}
+    sizes["difference"] = sizes["margin"] - sizes["half_width"]
+    sizes["sum"] = sizes["margin"] + sizes["half_width"]
+    away = side * sizes[edge]
+    (found,) = findings(equal(1.2345 + away, 1.2345, tol=sizes["margin"], se=se, dof=9))
+    assert "on the edge of its own tolerance" in found
+
+
+def test_a_verdict_that_follows_nothing_is_seen(monkeypatch):
+    """What judges is replaced by what always says the same."""
+    plain = row(control="wrong")
+    for verdict, said in ((HOLDS, "would hold although"), (FAILS, "if every part were true")):
+        monkeypatch.setattr(of_rows, "verdict_of", lambda *_, verdict=verdict: verdict)
+        found = findings(LOSS, OTHER)
+        assert len(found) == (2 if verdict == HOLDS else 1)  # an equality is false on both sides
+        assert all(said in one for one in found)
+    monkeypatch.undo()
+    monkeypatch.setattr(of_rows, "blunt_controls", lambda *_: ["control"])
+    (found,) = audit(record({"part": LOSS}, {"control": OTHER}), plain)
+    assert found == "the wrong control 'control' could never do what it must"
 
 
 def test_parts_that_repeat_or_negate_each_other_are_named():

@@ -44,6 +44,15 @@ def test_draws_in_which_the_statement_is_false_or_true_move_the_verdict(found):
             assert verdict_of([turned.outcome]) == FAILS
 
 
+@pytest.mark.parametrize("found", [SLOPE, LOSS, SHARE])
+def test_the_draws_of_every_kind_scatter_as_the_measured_number(found):
+    generator = stream(0, "scatter of a kind")
+    again = torch.tensor([drawn(found, 0.5, generator).value for _ in range(1000)]).double()
+    se = found.half_width / width(found.dof or math.inf)
+    # the scatter of 1000 draws has a relative error of 1/sqrt(2000): 4 of it
+    assert float(again.std()) == pytest.approx(se, rel=4 / math.sqrt(2000))
+
+
 def test_the_draws_are_as_many_and_as_scattered_as_the_measured_trials():
     generator = stream(0, "scatter")
     again = [drawn(SLOPE, 0.5, generator) for _ in range(2000)]
@@ -80,6 +89,8 @@ def test_a_verdict_that_follows_nothing_is_seen(monkeypatch):
     assert len(found) == 2, found
     assert found[0].endswith("where it is false, is contradicted, the row 'holds'")
     assert found[1].startswith("the wrong control 'control', drawn about ")
+    monkeypatch.setattr(mutation, "judgement", lambda *_: Judgement(FAILS, ""))
+    assert unmoved(record({"": SLOPE}), row())[0] == "the row is 'fails' where every part is true"
 
 
 def test_at_most_ten_rows_are_left_out_each_with_its_reason():

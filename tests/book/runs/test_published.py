@@ -1,5 +1,7 @@
 """What authors published is kept with its source, and read without fetching anything."""
 
+import json
+
 import pytest
 
 from iclutils.book.runs import published
@@ -8,6 +10,7 @@ from iclutils.book.runs import published
 @pytest.mark.parametrize("path", sorted(published.PUBLISHED.glob("*.json")), ids=lambda p: p.stem)
 def test_every_number_says_where_it_comes_from(path):
     found = published.published(path.stem)
+    assert found == json.loads(path.read_text(encoding="utf8"))
     assert found["repository"].startswith("https://github.com/")
     assert len(found["commit"]) == 40
     assert found["licence"].startswith("MIT")

@@ -1,0 +1,139 @@
+"""What is compared with what, and when: the run with its reference, each in every mode."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from iclutils.book.checker import comparison, reference
+from iclutils.book.checker.comparison import ClaimItem, LedgerItem, PageItem
+from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.reference import Claim, Page, Reference
+from iclutils.book.ledger.lines import parse_line
+
+LINE = "mini-a · holds · 1.0 ± 0.1"
+PARTS = {"rises": "supported · 1.0 ± 0.1 · > 0"}
+CONTROLS = {"falls": "contradicted · -1.0 ± 0.1 · > 0"}
+PAGE = Page(told={"slope": "0.31"}, tables=[], figures={})
+
+
+def shows(line=LINE, parts=PARTS, controls=CONTROLS, page=PAGE):
+    """What a reference holds, or a run shows."""
+    claim = Claim(parse_line(line), parts, controls)
+    return Reference({claim.line.id: claim}, page)
+
+
+class Run(SimpleNamespace):
+    """What the checks ask of a run."""
+
+    label = chapter = "01_mini"
+    seconds = 1.0
+
+    def found(self):
+        return {name: claim.line for name, claim in self.shown.claims.items()}
+
+    def ledger_findings(self, must_be_expected):
+        return iter(self.findings)
+
+    def audit_findings(self):
+        return []
+
+    def was_judged(self):
+        self.noted.append(dict(self.judged))
+
+
+@pytest.fixture
+def checked():
+    """The names of the checks that are red, of a run that shows ``shown``."""
+
+    def check(shown, mode="compare", **run):
+        fields = {"whole": True, "master_seed": None, "at_own_settings": False, "findings": []}
+        fields |= {"expected": shows(), "shown": shown, "judged": {}, "printed": [], "noted": []}
+        made = Run(**(fields | run))
+        config = SimpleNamespace(option=SimpleNamespace(chapters=mode))
+        found = {}
+        for kind, name in ((ClaimItem, "claim:mini-a"), (PageItem, "page"), (LedgerItem, "ledger")):
+            item = object.__new__(kind)
+            item.run, item.name, item.config, item.user_properties = made, name, config, []
+            try:
+                item.runtest()
+            except (Finding, pytest.skip.Exception) as found_now:
+                found[name] = found_now
+        return found, made
+
+    return check
+
+
+OTHERS = {
+    "verdict": shows(LINE.replace("holds", "fails")),
+    "value": shows(LINE.replace("1.0", "2.0")),
+    "part": shows(parts={"rises": "supported · 1.0 ± 0.1 · > -9"}),
+    "part's value": shows(parts={"rises": "supported · 3.0 ± 0.1 · > 0"}),
+    "control": shows(controls={"falls": "undecided · -1.0 ± 0.1 · > 0"}),
+    "no control": shows(controls={}),
+    "told": shows(page=replace(PAGE, told={"slope": "0.41"})),
+    "not told": shows(page=replace(PAGE, told={})),
+}
+
+
+@pytest.mark.parametrize("mode", ["compare", "try"])
+def test_what_is_the_same_is_green_and_noted_so(checked, mode):
+    found, run = checked(shows(), mode)
+    assert found == {}
+    assert run.noted == [{"claim:mini-a": True, "page": True, "ledger": True}]
+
+
+@pytest.mark.parametrize("mode", ["compare", "try"])
+@pytest.mark.parametrize("what", OTHERS)
+def test_every_difference_is_red_and_noted_so(checked, what, mode):
+    found, run = checked(OTHERS[what], mode)
+    (red,) = found
+    assert red == ("page" if "told" in what else "claim:mini-a")
+    (noted,) = run.noted
+    assert noted == {"claim:mini-a": True, "page": True, "ledger": True} | {red: False}
+
+
+def test_a_departure_from_the_ledger_is_red_and_noted_so(checked):
+    found, run = checked(shows(), findings=["printed more than once"])
+    assert set(found) == {"ledger"}
+    assert run.noted[0]["ledger"] is False
+
+
+def test_only_turned_knobs_are_spared_and_only_by_who_tries(checked):
+    other = OTHERS["value"]
+    found, _ = checked(other, "try", at_own_settings=True)
+    assert all(isinstance(one, pytest.skip.Exception) for one in found.values())
+    for mode, own in (("compare", True), ("try", False)):
+        found, _ = checked(other, mode, at_own_settings=own)
+        assert isinstance(found["claim:mini-a"], Finding), (mode, own)
+
+
+def test_under_another_master_seed_the_verdict_alone_is_compared(checked):
+    spared = {"value", "part", "part's value", "control", "no control"}
+    for what, shown in OTHERS.items():
+        found, _ = checked(shown, master_seed=3)
+        assert ("claim:mini-a" in found) == (what == "verdict"), what
+    assert spared < OTHERS.keys()
+
+
+def test_of_a_run_that_broke_off_nothing_is_judged(checked):
+    found, run = checked(shows(), whole=False)
+    assert {type(one) for one in found.values()} == {Consequence}
+    assert run.noted == [{}]
+
+
+def test_a_claim_that_is_not_printed_is_red(checked):
+    found, _ = checked(Reference({}, PAGE))
+    assert "did not print this claim" in str(found["claim:mini-a"])
+
+
+def test_a_reference_that_is_missing_or_none_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(comparison, "ROOT", tmp_path)
+    monkeypatch.setattr(comparison, "expected_path", lambda name: tmp_path / f"{name}.yml")
+    with pytest.raises(ValueError, match=r"01_mini.yml is missing; write it with: make expected"):
+        comparison.read_expected("01_mini")
+    (tmp_path / "01_mini.yml").write_text("claims: 3")
+    with pytest.raises(ValueError, match=r"^01_mini.yml: "):
+        comparison.read_expected("01_mini")
+    (tmp_path / "01_mini.yml").write_text(reference.write(shows(), ""))
+    assert comparison.read_expected("01_mini") == shows()

@@ -1,0 +1,53 @@
+"""Files are written whole or not at all, and a checkout is known by both of its marks."""
+
+from pathlib import Path
+
+import pytest
+
+from iclutils.book.runs import files
+
+OLD = "old" * 1000
+
+
+def test_a_checkout_has_both_marks(tmp_path):
+    checkout = tmp_path / "checkout"
+    inside = checkout / "notes" / "deep"
+    inside.mkdir(parents=True)
+    (checkout / "_toc.yml").touch()
+    (checkout / "book").mkdir()
+    assert files.find_root(inside) == checkout
+    (checkout / "notes" / "book").mkdir()  # each mark alone is none
+    (inside / "_toc.yml").touch()
+    assert files.find_root(inside) == checkout
+    assert files.find_root(tmp_path) == Path(files.__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize("step", ["write_bytes", "replace"])
+@pytest.mark.parametrize("content", ["new text", b"new bytes"])
+def test_a_write_that_is_broken_off_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, content, step
+):
+    target = tmp_path / "made" / "file"
+    files.write_atomically(target, OLD)
+
+    def broken(path, *_):
+        path.write_text("half")
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, step, broken)
+        with pytest.raises(OSError, match="the disk is full"):
+            files.write_atomically(target, content)
+    assert target.read_text() == OLD
+    assert list(target.parent.iterdir()) == [target]
+    files.write_atomically(target, content)
+    assert target.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+
+
+def test_who_reads_the_old_file_goes_on_reading_it(tmp_path):
+    target = tmp_path / "file"
+    files.write_atomically(target, OLD)
+    with target.open() as reader:
+        files.write_atomically(target, "new")
+        assert reader.read() == OLD
+    assert target.read_text() == "new"

@@ -1,0 +1,73 @@
+"""Whatever is drawn hangs on the seed that was given: no stream of numbers has one of its own."""
+
+import math
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import iclutils
+from iclutils import recorded
+from iclutils.ground import randomness
+from iclutils.regression import layer_training, layers, transformers
+from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.setting import Setting
+from iclutils.window import covariates, functions, pretraining
+from iclutils.window.theory.contexts import Case
+
+SEED = 7919
+FLEET = {"d": 2, "n": 5, "sets": 2, "rho": 0.01, "seed": SEED}
+POINT = {"d": 4, "alpha": 3, "kappa": 0.5, "tau": 0.5, "rho": 0.1, "ridge": 0.1, "trial": 0}
+CALLS = [
+    lambda: recorded.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
+    lambda: Setting(4, 3, math.inf, 0.5, 0.1).other_prompts(SEED, 0, 3),
+    lambda: recorded.trained_layer_errors(**FLEET),
+    lambda: recorded.trained_transformer_errors(
+        **FLEET, blocks=1, dense=0, steps=60, rate=1e-3, tasks=2
+    ),
+    lambda: layer_training.train(draw_fleet([5], 2, 2, 0.1, SEED), SEED, [2]),
+    lambda: layers.identifiable_parameters(2, SEED),
+    lambda: transformers.identifiable_parameters(transformers.Architecture(3, 1), SEED),
+    lambda: pretraining.pretrain(
+        [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), 6, 0.1)],
+        trials=2,
+        steps=2,
+        seed=SEED,
+    ),
+    lambda: Case("linear", 4, 2, 5, 0.1).contexts(50, SEED),
+]
+OWN = {"stretch of a task"}  # it hangs on the drawn points, which hang on the seed
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    """(seed, role) of every stream that is asked for."""
+    seen = []
+    whole = randomness.stream
+
+    def stream(seed, *role):
+        seen.append((seed, role[0]))
+        return whole(seed, *role)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("iclutils.") and getattr(module, "stream", None) is whole:
+            monkeypatch.setattr(module, "stream", stream)
+    return seen
+
+
+def roles():
+    """The roles that are written in the package, but for the book's own."""
+    folder = Path(iclutils.__file__).parent
+    paths = [path for path in folder.rglob("*.py") if "book" not in path.parts[-3:]]
+    text = "".join(path.read_text(encoding="utf8") for path in paths)
+    return set(re.findall(r'^(?!\s*>>>).*[^`]stream\(\w+, "([^"]+)"', text, re.MULTILINE))
+
+
+def test_every_stream_hangs_on_the_seed(streams):
+    for call in CALLS:
+        before = len(streams)
+        call()
+        assert len(streams) > before
+    assert {seed for seed, role in streams if role not in OWN} == {SEED}
+    assert roles() - OWN <= {role for _, role in streams}
