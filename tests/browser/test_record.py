@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 from built_site import SITE, text_of
-from record_page import check_card, check_history, check_line, number, said
+from record_page import check_card, check_history, check_how, check_line, number, said
 
 from iclutils.book.ledger import Record, load
 from iclutils.book.runs import cache
@@ -60,6 +60,7 @@ def test_the_cards_say_what_was_recorded(pages, claim):
         card = pages[page].find(id=f"claim-{claim}")
         assert isinstance(card, Tag), f"{claim} has no card on {page}"
         check_card(card, record, row)
+        check_how(card, row)
         if page == "book/ledger.html":
             check_history(card, record, row, SEEDS.get(claim, {}))
 
