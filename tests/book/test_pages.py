@@ -77,6 +77,8 @@ def site(tmp_path_factory):
         "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n\n"
         f"{EXPLORER}"
     )
+    text = site.chapter.read_text(encoding="utf8")
+    site.chapter.write_text(f"{text}\nSee: {{claim-verdict}}`fair-fails`.\n", encoding="utf8")
     recorded = site.root / "book" / "recorded"
     recorded.mkdir()
     (recorded / "seeds.json").write_text(json.dumps(SEEDS))
@@ -202,6 +204,10 @@ def test_the_source_s_own_words_stand_as_they_are_printed(site):
 
 def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
     assert "✗ fails illegible text fair-fails" in words(site[1]["book/notes"])
+    # a chapter is read, so that there a word stands in the place of the row's name
+    chapter = site[1][f"book/chapters/{SOUND}"]
+    assert "See: ✗ fails illegible text evidence" in words(chapter)
+    assert 'aria-label="evidence for fair-fails" href="#claim-fair-fails">evidence</a>' in chapter
     for page in ("book/ledger", f"book/chapters/{SOUND}"):
         assert "damaged text fair-part" in card(site, "fair-part", page)
         assert "illegible text fair-fails" in card(site, "fair-fails", page)

@@ -15,8 +15,10 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger import format_value
+from iclutils.book.runs.cache import CHAPTERS
 from iclutils.book.site.build import LEDGER, build_of
 from iclutils.book.site.interval import headline, picture
+from iclutils.book.site.lines import EVIDENCE
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.rows import NOT_RUN, OWN_SETTINGS, record_of
@@ -117,14 +119,17 @@ def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
 
 
 def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
-    """The verdict of a row, and its name as a link."""
+    """The verdict of a row, and a link to its card: the row's name, or in a chapter a word."""
     record = record_of(page, node)
     shown = tag("span", NOT_RUN, classes=["verdict"])
     if record is not None:
         shown = badge(record.verdict)
     address = page.to_chapter(node["chapter"], node["claim"])
     marks = damage(page.build.entries[node["claim"]].row)
+    in_chapter = page.name.startswith(CHAPTERS.as_posix())
     link = tag("a", tag("code", node["claim"]), href=address)
+    if in_chapter:
+        link = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {node['claim']}")
     return spaced([shown, *marks, link])
 
 
