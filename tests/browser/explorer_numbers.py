@@ -16,7 +16,7 @@ from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from iclutils.stages.theory import meanfield
 from iclutils.stages.theory.lookup import Lookup, limit_window
-from iclutils.window import functions
+from iclutils.window import attention, functions
 from iclutils.window.functions import CLASSES
 from iclutils.window.links import LowRankLink
 from iclutils.window.theory import curves, isotropic, linear, lowrank
@@ -66,6 +66,19 @@ def window(page_t, family, n, sigma, L, d, **_):
     loss = drawn(d, n, page_t) if page_t else closed(d, n)
     best = loss.best_window(task, sigma)
     return {"w": best.w} | split(loss, task, sigma, best.w, d, n)
+
+
+def one_context(t, w):
+    """How many tokens one drawn context averages over, and where half of their weight lies.
+
+    ``t`` are the cosines of its tokens' angles to the query, and w is the page's window.
+    """
+    x = torch.stack([torch.tensor(t, dtype=torch.float64), torch.zeros(len(t)).double()], 1)
+    x[:, 1] = (1 - x[:, 0].square()).clamp(min=0).sqrt()
+    query = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
+    gamma = torch.softmax(w * x @ query.mT, dim=-2)
+    half = math.degrees(float(attention.half_mass_cap(gamma, x, query)))
+    return {"drawn": float(attention.effective_number(gamma)), "half": half}
 
 
 def window_at(page_t, w, family, n, sigma, L, d):
@@ -161,6 +174,7 @@ def lookup(_, c, rho, K):
         crossing = bisect.bisect_left(range(1, longest), True, key=better) + 1
     return {
         "N": N,
+        "w": best.w,
         "linear": unit.minimum(N, rho**0.5),
         "softmax": best.loss,
         "bayes": head.bayes(rho**0.5),

@@ -153,6 +153,10 @@ def test_the_numbers_are_the_package_s(page, name):
         if name == "descent":
             at |= {"peak": float(seen["values"]["peak"][0])}
         expected = explorer_numbers.EXPLORERS[name](t, **at)
+        if name == "window":
+            shown_at = at["w"] or float(seen["values"]["w"][0])
+            tokens = page.evaluate("s => iclExplorers.tokens(...s)", [at["n"], at["d"]])
+            expected |= explorer_numbers.one_context(tokens, shown_at)
         assert expected.keys() <= seen["values"].keys()
         for key, (value, text) in seen["values"].items():
             assert float(value) == pytest.approx(as_number(text), rel=SHOWN, nan_ok=True), key
