@@ -137,6 +137,13 @@ def test_no_page_is_empty(book):
     assert not bare
 
 
+def test_no_training_is_printed_that_nobody_has_played(book):
+    """They tell a reader to press Play, and so does the page that lists them, in a sentence."""
+    text = squeezed("".join(page.extract_text() for page in book.pages))
+    assert "pressPlay" in text
+    assert "PressPlay" not in text
+
+
 def test_sizes_are_those_of_a_download(record_property):
     sizes = {path.name: path.stat().st_size for path in FOLDER.glob("*.pdf")}
     record_property("sizes", sizes)
