@@ -11,7 +11,11 @@ from iclutils.regression.phase import Phase
 from iclutils.regression.prompts import Context, draw_tasks, fresh_moments, moments
 from iclutils.regression.setting import Setting, curve
 from iclutils.regression.theory import asymptotics
-from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
+from iclutils.regression.theory.equivalents import (
+    _ridge_of_sample,
+    finite_equivalent,
+    leverage_equivalent,
+)
 
 
 def test_finite_equivalent_tends_to_the_limit_as_one_over_d():
@@ -107,3 +111,16 @@ def test_bad_input_is_refused():
         leverage_equivalent(*pair, *others, setting.n, 0.1, 0.0)
     with pytest.raises(ValueError, match="n must be at least 1"):
         finite_equivalent(*pair, 0, 0.1, 0.1)
+
+
+@pytest.mark.parametrize("start", [1e-6, 0.3, 1e6])
+def test_the_ridge_of_a_sample_does_not_depend_on_where_its_search_starts(start):
+    """Right of the root Newton's first step could leave the positive numbers: it goes left first."""
+    draws = torch.Generator().manual_seed(0)
+    power = torch.rand(400, generator=draws, dtype=torch.float64) + 0.5
+    squares = torch.randn(400, 9, generator=draws, dtype=torch.float64).square()
+    eigen = torch.linspace(0.3, 4, 9, dtype=torch.float64)
+    nu, pulls = _ridge_of_sample(power, squares, eigen, 0.1, 1e-5, start)
+    assert float(pulls.mean()) == pytest.approx(1, abs=1e-9)
+    assert nu == pytest.approx(_ridge_of_sample(power, squares, eigen, 0.1, 1e-5, 1e-5)[0])
+    assert nu > 0

@@ -102,7 +102,8 @@ def _ridge_of_sample(
 ) -> tuple[float, Tensor]:
     """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
 
-    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n.
+    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n. The mean rises
+    with ν and is concave, so that Newton's method is sure of its way from the left of the root.
     """
     pulls = torch.empty(0)
 
@@ -114,6 +115,8 @@ def _ridge_of_sample(
         slope = pulls.square() / power * (lam / float(nu) ** 2 + leverage[1])
         return np.asarray(pulls.mean() - 1), np.asarray(slope.mean())
 
+    while float(residual(np.asarray(start))[0]) > 0:
+        start /= 2
     nu = newton(residual, np.asarray(start), name="leverage_equivalent, ν", max_iterations=50)
     residual(nu)
     return float(nu), pulls
@@ -122,26 +125,30 @@ def _ridge_of_sample(
 def _leverages(
     sample: _Sample, second: Tensor, ratio: float, lam: float, max_rounds: int
 ) -> _Weights:
-    """Solve for the weights ‖x‖²/(1+t) and B, which depend on each other."""
+    """Solve for the weights ‖x‖²/(1+t) and B, which depend on each other.
+
+    The iteration is on the logarithms of the weights, so that no step of it makes one negative.
+    """
     nu = _finite_ridge(torch.linalg.eigvalsh(second).numpy(), ratio, lam)
     eigen = basis = torch.empty(0)
 
-    def update(relative: Array) -> Array:
+    def update(logs: Array) -> Array:
         nonlocal nu, eigen, basis
-        weighted = sample.average(torch.from_numpy(relative), sample.v, second)
+        weighted = sample.average(torch.from_numpy(logs).exp(), sample.v, second)
         eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
         squares = (sample.v @ basis).square_()
         nu, pulls = _ridge_of_sample(sample.power, squares, eigen, ratio, lam, nu)
-        return pulls.numpy()
+        changed: Array = pulls.log().numpy()
+        return changed
 
-    relative = fixed_point(
+    logs = fixed_point(
         update,
-        np.ones(len(sample.power)),
+        np.zeros(len(sample.power)),
         name="leverage_equivalent, weights",
         tol=1e-8,
         max_rounds=max_rounds,
     )
-    factor = sample.power / torch.from_numpy(relative) * nu / lam
+    factor = sample.power / torch.from_numpy(logs).exp() * nu / lam
     b = (basis / (eigen + nu)) @ basis.T * (ratio * nu / lam)
     return _Weights(nu, factor, b)
 
