@@ -115,7 +115,7 @@ def test_bad_input_is_refused():
 
 @pytest.mark.parametrize("start", [1e-6, 0.3, 1e6])
 def test_the_ridge_of_a_sample_does_not_depend_on_where_its_search_starts(start):
-    """Right of the root Newton's first step could leave the positive numbers: it goes left first."""
+    """Newton's first step from the right of the root could leave the positive numbers."""
     draws = torch.Generator().manual_seed(0)
     power = torch.rand(400, generator=draws, dtype=torch.float64) + 0.5
     squares = torch.randn(400, 9, generator=draws, dtype=torch.float64).square()

@@ -102,8 +102,8 @@ def _ridge_of_sample(
 ) -> tuple[float, Tensor]:
     """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
 
-    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n. The mean rises
-    with ν and is concave, so that Newton's method is sure of its way from the left of the root.
+    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n. The mean
+    rises with ν and is concave, so that Newton's method is sure of its way from left of the root.
     """
     pulls = torch.empty(0)
 
