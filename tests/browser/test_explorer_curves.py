@@ -90,6 +90,19 @@ def rare_error(t):
     return float(np.interp(math.log(t), np.log(rare.t[1:]), rare.error[1:]))
 
 
+def rare_attention(entry, features=1):
+    """The attention of a rare query on so many features, against time in units of K²/(1 − p₁)."""
+
+    def at(time):
+        rare = meanfield.flow("rare", 1000, 0.5)
+        t = max(time * 1000**2 / 0.5, rare.t[1])
+        return features * float(
+            np.interp(math.log(t), np.log(rare.t[1:]), rare.attention[1:, entry])
+        )
+
+    return at
+
+
 EXACT = {
     ("window", 0, "loss"): window_loss,
     ("descent", 0, "fresh tasks"): lambda t: asymptotics.errors(Phase(10, 0.5, t, 0.01), 1e-5).icl,
@@ -100,6 +113,9 @@ EXACT = {
     ("offset", 0, "with a constant"): lambda n: linear.LinearUnit.of(
         functions.ReLU(5)
     ).minimum_with_constant(n, 0.01),
+    ("phases", 1, "on its target"): rare_attention(0),
+    ("phases", 1, "on the dominant feature"): rare_attention(1),
+    ("phases", 1, "on all others"): rare_attention(2, 998),
     ("phases", 2, "rare query"): rare_error,
     ("lookup", 1, "error"): lambda w: Lookup(8, 32).loss(w, 1.0),
 }
