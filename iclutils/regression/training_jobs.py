@@ -58,6 +58,7 @@ def transformers(seed: int = 0) -> list[Settings]:
         (10, 1, 16, (0.5, 1.5, 2, 2.5, 2.9, 3.5, 8)),
         (7, 2, 16, (1, 3, 3.75, 4.5, 5.36, 12)),
         (6, 1, 32, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
+        (8, 1, 16, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
     ]
     jobs = [
         _transformer_job(d, blocks, round(tau * d**2), sets, seed)
