@@ -22,6 +22,7 @@ from iclutils.regression import layer_training, training_jobs, transformer_train
 from iclutils.regression.diversity import four_digits, transformers_on_lists
 from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.layers import Layers
 from iclutils.regression.setting import Setting, errors
 from iclutils.regression.transformers import Architecture, losses
 
@@ -88,21 +89,33 @@ def reduced_and_dmmse_errors(
 
 
 def trained_layer_errors(
-    *, d: int, n: int, sets: int, rho: float, seed: int, softmax: bool = False
+    *,
+    d: int,
+    n: int,
+    sets: int,
+    rho: float,
+    seed: int,
+    softmax: bool = False,
+    steps: int | None = None,
 ) -> dict[str, list[float]]:
-    """A job: attention layers trained to convergence on n prompts each, at α = 1.
+    """A job: attention layers trained on n prompts each, at α = 1.
 
     The error of each of the ``sets`` layers on its training set and on 400 fresh prompts, to four
-    digits. Linear layers take 200 iterations; where the attention is ``softmax`` they take 1000.
-    Raises ``RuntimeError`` where more than an eighth of the layers do not converge, or a quarter
-    of those with a softmax.
+    digits. They are trained to convergence: linear layers take 200 iterations, and where the
+    attention is ``softmax`` they take 1000. Or they take as many ``steps`` of AdamW, whose
+    convergence is not asked. Raises ``RuntimeError`` where, without ``steps``, more than an eighth
+    of the layers do not converge, or a quarter of those with a softmax.
     """
     fleet = draw_fleet([n] * sets, d, d, rho, seed)
     test = draw_fleet([400] * sets, d, d, rho, seed, role="test")
     how: dict[str, Any] = {"unconverged": 1 / 8}
     if softmax:
-        how = {"softmax": True, "iterations": 1000, "unconverged": 1 / 4}
-    layers = layer_training.fit(fleet, seed, **how)
+        how = {"iterations": 1000, "unconverged": 1 / 4}
+    layers: Layers
+    if steps is None:
+        layers = layer_training.fit(fleet, seed, softmax=softmax, **how)
+    else:
+        [layers] = layer_training.train(fleet, seed, [steps], softmax=softmax)
     return {"train": four_digits(layers.loss(fleet)), "icl": four_digits(layers.loss(test))}
 
 
@@ -204,6 +217,9 @@ SWEEPS = {
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
     "05_context_length": Sweep(reduced_errors, _context_length()),
     "05b_attention_layers": Sweep(trained_layer_errors, training_jobs.attention_layers()),
+    "05b_softmax_layers": Sweep(
+        trained_layer_errors, training_jobs.softmax_layers(), training_jobs.entries_solved
+    ),
     "05b_trained_transformers": Sweep(
         trained_transformer_errors, training_jobs.transformers(), training_jobs.updates
     ),

@@ -66,6 +66,18 @@ def test_softmax_layers_are_other_layers_on_the_same_prompts():
     assert softmax["icl"] != linear["icl"]
 
 
+def test_layers_can_take_steps_of_adamw_instead():
+    settings = {"d": 2, "n": 5, "sets": 4, "rho": 0.01, "seed": 0}
+    found = recorded.trained_layer_errors(softmax=True, steps=30, **settings)
+    prompts = draw_fleet([5] * 4, 2, 2, 0.01, 0)
+    [expected] = layer_training.train(prompts, 0, [30], softmax=True)
+    assert found["train"] == four_digits(expected.loss(prompts))
+    [linear] = layer_training.train(prompts, 0, [30])
+    assert recorded.trained_layer_errors(steps=30, **settings)["train"] == four_digits(
+        linear.loss(prompts)
+    )
+
+
 def test_trained_transformer_errors_are_small_and_named():
     settings = {
         "d": 3,

@@ -22,6 +22,19 @@ def attention_layers(seed: int = 0) -> list[Settings]:
     return near + far
 
 
+def softmax_layers(seed: int = 0) -> list[Settings]:
+    """Softmax layers around (d+1)² prompts, to convergence, and at d = 4 by AdamW too."""
+
+    def jobs(d: int, sets: int, steps: int | None = None) -> list[Settings]:
+        numbers = [round(share * (d + 1) ** 2) for share in (0.6, 0.75, 0.9, 1, 1.1, 1.3, 1.6)]
+        common = {"d": d, "sets": sets, "rho": 0.01, "seed": seed}
+        return [{**common, "n": n, "softmax": True, "steps": steps} for n in numbers]
+
+    converged = ((3, 256), (4, 256), (5, 192), (6, 192), (7, 128))
+    found = [job for d, sets in converged for job in jobs(d, sets)]
+    return found + jobs(4, 128, 1000) + jobs(4, 128, 4000)
+
+
 def _transformer_job(
     d: int,
     blocks: int,
@@ -106,6 +119,11 @@ def wide_transformers(seed: int = 0) -> list[Settings]:
             found += jobs(d, alpha, lists[d], 16, seed)
     [most] = jobs(5, 4, lists[5][-1:], 32, seed)
     return [*found, {**most, "width": 5}]
+
+
+def entries_solved(job: Settings) -> float:
+    """Rows of the systems that layers solve, times width: roughly what they cost."""
+    return float(job["sets"] * (job["d"] + 1) ** 3)
 
 
 def updates(job: Settings) -> float:

@@ -12,6 +12,21 @@ def test_the_talks_row_has_four_master_seeds():
     assert sum(job["sets"] for job in chosen if job["tasks"] == 1) == 128
 
 
+def test_softmax_layers_are_trained_around_their_count_to_convergence_or_by_adamw():
+    jobs = training_jobs.softmax_layers(seed=5)
+    assert {job["seed"] for job in jobs} == {5}
+    for d in (3, 4, 5, 6, 7):
+        count = (d + 1) ** 2
+        shares = [job["n"] / count for job in jobs if job["d"] == d and job["steps"] is None]
+        assert len(shares) == 7
+        assert min(shares) < 0.7
+        assert max(shares) > 1.5
+        assert 1 in shares
+    assert all(job["softmax"] for job in jobs)
+    by_steps = [job for job in jobs if job["steps"] is not None]
+    assert {(job["d"], job["steps"]) for job in by_steps} == {(4, 1000), (4, 4000)}
+
+
 def test_costs_are_in_proportion_to_steps_and_models():
     wide = training_jobs.wide_transformers()[0]
     narrow = training_jobs.transformers()[0]
