@@ -2,6 +2,7 @@
 ((X) => {
 "use strict";
 const {draw, field, linkOf, make, named, numbersOf, onWidth, presetsOf, rich, startOf, within} = X;
+const LATE = 1000;                                  // ms after which a sentence is too old
 const REST = 600;                                   // ms without a move: the settings are at rest
 
 function legendOf(entries) {
@@ -41,7 +42,7 @@ function build(root) {
   let before = null;                                // what was drawn when the settings last rested
   let moving = false;
   let queued = 0;
-  let speaking = 0;
+  let speaking = 0, spoken = 0;
   let resting = 0;
   let result;
 
@@ -71,8 +72,12 @@ function build(root) {
     root.toggleAttribute("data-moved", before !== null);
     redraw();
     clearTimeout(speaking);                         // one sentence, when the slider rests
-    const speak = () => said.replaceChildren(...rich(result.summary));
-    speaking = setTimeout(speak, said.childNodes.length ? 300 : 0);
+    const speak = () => {
+      said.replaceChildren(...rich(result.summary));
+      spoken = performance.now();
+    };
+    const late = performance.now() - spoken > LATE; // it does not while an explorer plays
+    speaking = setTimeout(speak, said.childNodes.length && !late ? 300 : 0);
     root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1);
   }
   function later() {
