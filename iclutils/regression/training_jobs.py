@@ -118,7 +118,8 @@ def wide_transformers(seed: int = 0) -> list[Settings]:
         for d in dims:
             found += jobs(d, alpha, lists[d], 16, seed)
     [most] = jobs(5, 4, lists[5][-1:], 32, seed)
-    return [*found, {**most, "width": 5}]
+    found.append({**most, "width": 5})
+    return found + [job for a in (4, 1) for d in (7, 10) for job in jobs(d, a, lists[d], 32, seed)]
 
 
 def entries_solved(job: Settings) -> float:
