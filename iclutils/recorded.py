@@ -226,6 +226,9 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(
         transformers_on_lists, training_jobs.wide_transformers(), training_jobs.numbers_read
     ),
+    "05b_wide_peak": Sweep(
+        transformers_on_lists, training_jobs.wide_peak(), training_jobs.numbers_read
+    ),
 }
 
 

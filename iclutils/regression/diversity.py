@@ -14,7 +14,7 @@ def layers_on_lists(
     d: int,
     softmax: bool,
     alpha: int,
-    tau: int,
+    tau: float,
     tasks: int,
     sets: int,
     rho: float,
@@ -40,7 +40,7 @@ def transformers_on_lists(
     width: int,
     blocks: int,
     alpha: int,
-    tau: int,
+    tau: float,
     tasks: int,
     sets: int,
     rho: float,
@@ -77,12 +77,12 @@ def transformers_on_lists(
 
 
 def _fleets(
-    d: int, alpha: int, tau: int, tasks: int, sets: int, rho: float, seed: int
+    d: int, alpha: int, tau: float, tasks: int, sets: int, rho: float, seed: int
 ) -> dict[str, Fleet]:
     """The training sets, and prompts on fresh tasks and on those of the lists to test with."""
     ell, test = alpha * d, [TEST_PROMPTS] * sets
     return {
-        "train": draw_fleet([tau * d**2] * sets, d, ell, rho, seed, tasks=tasks),
+        "train": draw_fleet([round(tau * d**2)] * sets, d, ell, rho, seed, tasks=tasks),
         "icl": draw_fleet(test, d, ell, rho, seed, role="test"),
         "idg": draw_fleet(test, d, ell, rho, seed, tasks=tasks, role="test"),
     }

@@ -122,6 +122,19 @@ def wide_transformers(seed: int = 0) -> list[Settings]:
     return found + [job for a in (4, 1) for d in (7, 10) for job in jobs(d, a, lists[d], 32, seed)]
 
 
+def wide_peak(seed: int = 0) -> list[Settings]:
+    """Two blocks of width 10d on d²/5 to 32 d² prompts, each with a task of its own."""
+
+    def job(d: int, tau: float, sets: int) -> Settings:
+        n = round(tau * d**2)
+        network = {"d": d, "width": 10 * d, "blocks": 2, "alpha": 1, "tau": tau, "tasks": n}
+        training = {"rho": 0.01, "steps": 4000, "batch": min(16, n), "rate": 1e-3, "seed": seed}
+        return {**network, "sets": sets, **training}
+
+    taus = (1, 4, 32, 0.2, 0.5, 2, 8, 16)
+    return [job(d, tau, sets) for d, sets in ((5, 32), (7, 24)) for tau in taus]
+
+
 def entries_solved(job: Settings) -> float:
     """Rows of the systems that layers solve, times width: roughly what they cost."""
     return float(job["sets"] * (job["d"] + 1) ** 3)
