@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ CURVE = """([name, panel, line]) => {
 # of each explorer: the names of its curves by panel, and of its numbers
 NAMES = {
     "window": (
-        [["bias²", "noise", "scatter", "loss"], ["weight of a token there"]],
+        [["bias²", "noise", "scatter", "loss"], ["the window there"]],
         "w loss bias noise scatter effective drawn half",
     ),
     "mismatch": ([["ratio"], ["loss"]], "pretrained matched moved best worse"),
@@ -60,6 +61,11 @@ SEEN = """name => { const root = document.querySelector(`[data-explorer=${name}]
     [...frame.querySelectorAll('path[data-name]')].map(e => e.dataset.name).filter(Boolean)),
   rows: [...root.querySelectorAll('data')].map(e => e.dataset.key),
   labels: [...root.querySelectorAll('dt')].map(e => e.textContent)}; }"""
+LEGENDS = """() => [...document.querySelectorAll('[data-explorer] .x-panel')].map(panel => ({
+  curves: [...panel.querySelectorAll('path[data-name]')].filter(e => e.dataset.name)
+    .map(e => [e.dataset.name, e.getAttribute('class').split('x-').at(-1)]),
+  legend: [...panel.querySelectorAll('.x-legend li')].map(e => [e.textContent, e.dataset.kind])}))
+  .filter(panel => panel.legend.length)"""
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +84,24 @@ def test_curves_and_numbers_have_their_names(page, name):
     assert seen["curves"] == curves
     assert seen["rows"] == rows.split()
     assert all(seen["labels"])
+
+
+def test_a_legend_s_words_stand_at_the_line_that_has_them(page):
+    """No entry says more of a curve's name than the one whose line looks like the curve."""
+    compared = 0
+    for panel in page.evaluate(LEGENDS):
+        for name, kind in panel["curves"]:
+            shared = [(len(named(name) & named(text)), of) for text, of in panel["legend"]]
+            own = max((count for count, of in shared if of == kind), default=None)
+            assert own is not None, f"{name} is drawn as {kind}, which the legend lacks"
+            assert own == max(count for count, _ in shared), (name, panel["legend"])
+            compared += own > 0
+    assert compared >= 30
+
+
+def named(text):
+    """The words of a label."""
+    return set(re.findall(r"[\w²]+", text.replace("~", "").replace("_{", " ")))
     assert len(set(seen["labels"])) == len(seen["labels"])
 
 

@@ -93,7 +93,7 @@
         legend: [
           ["softmax head", "softmax"],
           ["linear head", "other"],
-          ["best heads of that form", "exact"],
+          ["best head, softmax or linear", "exact"],
         ],
       },
     ],

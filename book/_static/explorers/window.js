@@ -82,7 +82,7 @@ X.explorers.window = {
       y: {hidden: true, range: [-0.06, 1.05]},
       lines: [{points: shown.map(([a]) => [a, -0.05]), kind: "rug", sticks: true},
         {points: shown, kind: "softmax", sticks: true},
-        {points: shape, kind: "thin", name: "weight of a token there"}],
+        {points: shape, kind: "thin", name: "the window there"}],
       marks: [{at: angle, text: "half of the weight"}]});
   },
 };
