@@ -47,6 +47,17 @@ def number(record: Record) -> str:
     return format_value(record.value, record.half_width or 0.0)
 
 
+def in_line(number: str) -> str:
+    """As a line shows it: −4.8 · 10⁻⁴."""
+    digits, _, power = number.replace("-", "−").partition("e")
+    if not power:
+        return digits
+    raised = str(int(power.replace("−", "-"))).translate(
+        str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    )
+    return f"{digits} · 10{raised}"
+
+
 def check_badge(node: Tag, verdict: str) -> None:
     badge = node.select_one(".verdict")
     assert said(badge) == f"{SIGNS[verdict]} {verdict}"
@@ -89,7 +100,7 @@ def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
     assert finding.endswith(own)
     assert record.finding.startswith(finding.removesuffix(own))
     shown = line.select_one(".line-number")
-    assert (said(shown) if shown else "no value") == number(record).replace("-", "−")
+    assert (said(shown) if shown else "no value") == in_line(number(record))
     held = headline(record)
     drawn = line.select_one("svg.interval")
     assert (drawn is None) == (held is None)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from iclutils.book.site.numbers import typeset, typeset_numbers
+from iclutils.book.site.numbers import typeset, typeset_numbers, written
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,18 @@ from iclutils.book.site.numbers import typeset, typeset_numbers
 )
 def test_a_cell(written, read):
     assert typeset(written) == read
+
+
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [
+        ("(-4.8 ± 1.8)e-04", "(−4.8 ± 1.8)\xa0· 10⁻⁴"),
+        ("1.2e+12", "1.2\xa0· 10¹²"),
+        ("0.331 ± 0.012", "0.331 ± 0.012"),
+    ],
+)
+def test_a_line(number, read):
+    assert written(number) == read
 
 
 def test_only_cells_of_tables_are_touched():

@@ -66,6 +66,20 @@ LEGENDS = """() => [...document.querySelectorAll('[data-explorer] .x-panel')].ma
     .map(e => [e.dataset.name, e.getAttribute('class').split('x-').at(-1)]),
   legend: [...panel.querySelectorAll('.x-legend li')].map(e => [e.textContent, e.dataset.kind])}))
   .filter(panel => panel.legend.length)"""
+OFF = """name => [...document.querySelectorAll(`[data-explorer=${name}] .x-plot > svg`)]
+  .flatMap((svg, panel) => [...svg.querySelectorAll('circle.x-dot:not(.x-recorded)')].map(dot => {
+    const at = [dot.cx.baseVal.value, dot.cy.baseVal.value];
+    const curves = [...svg.querySelectorAll('path[data-name]')].filter(e => e.dataset.name);
+    const away = curves.map(path => {
+      const points = path.getAttribute('d').slice(1).split(/[ML]/)
+        .map(p => p.split(' ').map(Number));
+      return Math.min(...points.slice(1).map((b, i) => {
+        const a = points[i], u = [b[0] - a[0], b[1] - a[1]], v = [at[0] - a[0], at[1] - a[1]];
+        const along = (u[0] * v[0] + u[1] * v[1]) / (u[0] ** 2 + u[1] ** 2 || 1);
+        const t = Math.min(1, Math.max(0, along));
+        return Math.hypot(v[0] - t * u[0], v[1] - t * u[1]); })); });
+    return [panel, dot.getAttribute('class'), Math.min(...away)]; }))"""
+NEAR = 1.5  # pixels: between two points of a curve it is drawn straight
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +111,14 @@ def test_a_legend_s_words_stand_at_the_line_that_has_them(page):
             assert own == max(count for count, _ in shared), (name, panel["legend"])
             compared += own > 0
     assert compared >= 30
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"phases"}))
+def test_a_dot_lies_on_a_curve(page, name):
+    """Dots show where the settings are; those of phases are upright lines, and records are data."""
+    dots = page.evaluate(OFF, name)
+    assert dots
+    assert [dot for dot in dots if dot[-1] > NEAR] == []
 
 
 def named(text):

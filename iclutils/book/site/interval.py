@@ -8,6 +8,7 @@ import html
 from docutils import nodes
 
 from iclutils.book.ledger import Record, format_value
+from iclutils.book.site.numbers import written
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, Comparison
 from iclutils.ground.statistics.comparisons import EQUAL, GREATER
 
@@ -49,7 +50,7 @@ def picture(part: Comparison) -> nodes.raw:
 def tooltip(part: Comparison) -> str:
     """What the marks of the picture are, for whoever points at it."""
     bar = "dot and bar: measured, with its interval" if part.half_width else "dot: measured"
-    return f"{bar}; shaded: the allowed range, {part.against}".replace("-", "−")
+    return written(f"{bar}; shaded: the allowed range, {part.against}")
 
 
 def description(part: Comparison) -> str:
@@ -70,7 +71,7 @@ def description(part: Comparison) -> str:
     if inside or outside:
         where = f"{'inside' if inside else 'outside'} the allowed range"
     number = format_value(part.value, part.half_width)
-    return f"Measured {number}, to be {part.against}: {where}".replace("-", "−")
+    return written(f"Measured {number}, to be {part.against}: {where}")
 
 
 def headline(record: Record) -> Comparison | None:

@@ -12,6 +12,7 @@ from iclutils.book.ledger import Record
 from iclutils.book.ledger.lines import parse_printed
 from iclutils.book.site.interval import headline, picture
 from iclutils.book.site.nodes import badge, html_tag, slug, tag
+from iclutils.book.site.numbers import written
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import finding_text, value_text
 from iclutils.book.site.rows import OWN_SETTINGS
@@ -68,7 +69,7 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     pieces: list[nodes.Node | str] = [badge(record.verdict), " ", *damage(row), " "]
     pieces += [tag("span", finding_text(record) + own, classes=["line-finding"]), " "]
     if record.value is not None:
-        number = tag("span", value_text(record).replace("-", "−"), classes=["line-number"])
+        number = tag("span", written(value_text(record)), classes=["line-number"])
         plain = without_logarithm(row["quantity"], record.value, record.half_width or 0.0)
         pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), plain, "). "]
     held = headline(record)

@@ -1,10 +1,11 @@
-"""Numbers in the tables that cells display, written as in a book: −0.5 and 7.2 · 10⁻⁵."""
+"""Numbers of tables and sentences, written as in a book: −0.5 and 7.2 · 10⁻⁵."""
 
 import re
 
 CELL = re.compile(r'(<td id="T_[^>]*>)([^<]*)(?=</td>)')  # of pandas' styled tables
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
-POWER = re.compile(r"(?<=\d)e([+-])0*(\d+)\b")
+POWER = re.compile(r"(?<=[\d)])e([+-])0*(\d+)\b")
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def typeset_numbers(page: str) -> str:
@@ -18,3 +19,17 @@ def typeset(text: str) -> str:
         lambda power: f"&nbsp;· 10<sup>{'−' if power[1] == '-' else ''}{power[2]}</sup>", text
     )
     return MINUS.sub("−", text).replace(" ± ", "&nbsp;±&nbsp;")
+
+
+def written(number: str) -> str:
+    """A number as plain text, which is not broken before its power.
+
+    >>> written("(-4.8 ± 1.8)e-04")
+    '(−4.8 ± 1.8)\xa0· 10⁻⁴'
+    """
+
+    def power(found: re.Match[str]) -> str:
+        sign = "⁻" if found[1] == "-" else ""
+        return f"\u00a0· 10{sign}{found[2].translate(RAISED)}"
+
+    return POWER.sub(power, number).replace("-", "−")

@@ -20,6 +20,7 @@ from iclutils.book.site.build import LEDGER, build_of
 from iclutils.book.site.interval import headline, picture
 from iclutils.book.site.lines import EVIDENCE
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
+from iclutils.book.site.numbers import written
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.rows import NOT_RUN, OWN_SETTINGS, record_of
 from iclutils.book.site.words import damage, logarithm_base
@@ -77,7 +78,7 @@ def number_text(value: float, half_width: float, digits: int) -> str:
         text = f"{value:.{digits}g}"
     else:
         text = format_value(value, half_width)
-    return text.replace("-", "−")
+    return written(text)
 
 
 def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
