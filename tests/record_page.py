@@ -20,6 +20,7 @@ SIGNS = {
     "undecided": "?",
     "not testable": "–",
 }
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 PIXEL = 0.25  # two places, each to a tenth of a pixel
 OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 HOW = {  # the fields of a row that its card shows as they are written, by their labels
@@ -50,11 +51,9 @@ def number(record: Record) -> str:
 def in_line(number: str) -> str:
     """As a line shows it: −4.8 · 10⁻⁴."""
     digits, _, power = number.replace("-", "−").partition("e")
-    if not power:
-        return digits
-    raised = str(int(power.replace("−", "-"))).translate(
-        str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-    )
+    if not power[1:].isdigit():
+        return number.replace("-", "−")
+    raised = str(int(power.replace("−", "-"))).translate(RAISED)
     return f"{digits} · 10{raised}"
 
 
