@@ -15,6 +15,7 @@ from iclutils.stages.theory.lookup import Lookup
 from iclutils.window import functions
 from iclutils.window.theory import linear
 from tests.browser.explorer_numbers import closed
+from tests.browser.test_explorer_numbers import OPEN
 from tests.built_site import wait_until_drawn
 
 DRAWN = 0.012  # relative: a tenth of a pixel of a logarithmic axis of four decades, twice
@@ -79,6 +80,10 @@ OFF = """name => [...document.querySelectorAll(`[data-explorer=${name}] .x-plot 
         const t = Math.min(1, Math.max(0, along));
         return Math.hypot(v[0] - t * u[0], v[1] - t * u[1]); })); });
     return [panel, dot.getAttribute('class'), Math.min(...away)]; }))"""
+PULLED = """name => [...document.querySelectorAll(`[data-explorer=${name}] .x-plot`)]
+  .map(frame => frame.querySelectorAll('.x-pulled').length)"""
+ENDS = """name => iclExplorers.explorers[name].controls.filter(c => c.values)
+  .map(c => [c.key, [c.values[0], c.values.at(-1)].map(String)])"""
 NEAR = 1.5  # pixels: between two points of a curve it is drawn straight
 
 
@@ -119,6 +124,17 @@ def test_a_dot_lies_on_a_curve(page, name):
     dots = page.evaluate(OFF, name)
     assert dots
     assert [dot for dot in dots if dot[-1] > NEAR] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_can_be_pulled_stays_within_reach(page, name):
+    """At both ends of every control the upright lines that move settings are drawn."""
+    there = page.evaluate(PULLED, name)
+    assert there
+    for key, values in page.evaluate(ENDS, name):
+        for value in values:
+            page.evaluate(OPEN, [name, f"{key}={value}"])
+            assert page.evaluate(PULLED, name) == there, f"{key} = {value}"
 
 
 def named(text):
