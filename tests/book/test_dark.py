@@ -16,6 +16,7 @@ from iclutils.book.runs.files import ROOT
 from iclutils.book.site import dark
 
 BIT = 1.06  # rounding to 8 bits moves the contrast of a dark colour by up to so much
+TONE = re.compile(r"\b(?:black|white|dark|light|pale|bright)(?:er|est)?\b", re.IGNORECASE)
 
 
 def grid():
@@ -103,3 +104,14 @@ def test_a_picture_inside_keeps_its_transparency():
     assert tuple(white) == (0x14, 0x18, 0x1E, 255)
     assert black[3] == 7
     assert min(black[:3]) > 200
+
+
+def test_no_caption_speaks_of_a_tone():
+    """What is black on white is white on black: captions name hues, places or names."""
+    found = []
+    for path in sorted((ROOT / "book" / "chapters").glob("*.md")):
+        text = path.read_text(encoding="utf8")
+        captions = re.findall(r"^ +caption: \|\n((?: {6}.*\n)+)", text, re.MULTILINE)
+        assert len(captions) >= 1
+        found += [(path.stem, *TONE.findall(caption)) for caption in captions]
+    assert [one for one in found if len(one) > 1] == []
