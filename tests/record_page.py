@@ -1,5 +1,6 @@
 """What a card of a row says, held to the row's record: for the small site and the whole one."""
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,6 +35,7 @@ HOW = {  # the fields of a row that its card shows as they are written, by their
 }
 CHANGED = re.compile(r"(\d{4}-\d\d-\d\d): (.*?); because: (.*)")
 MARKS_OF_MARKDOWN = re.compile(r"\$[^$]*\$|\{[\w:]+\}`[^`]*`|[*_`'\"]+")
+LOGARITHMS = {"log of ": math.e, "log₁₀ of ": 10.0}
 MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
 
 
@@ -55,6 +57,29 @@ def in_line(number: str) -> str:
         return number.replace("-", "−")
     raised = str(int(power.replace("−", "-"))).translate(RAISED)
     return f"{digits} · 10{raised}"
+
+
+def number_in_line(record: Record, quantity: str) -> str:
+    """The number with its half-width; of a logarithm the factor, with the ends of its interval."""
+    if record.value is None:
+        return "no value"
+    base = next((base for word, base in LOGARITHMS.items() if quantity.startswith(word)), None)
+    if base is None:
+        return in_line(number(record))
+    half_width = record.half_width or 0.0
+    ends = (record.value, record.value - half_width, record.value + half_width)
+    middle, low, high = (in_line(f"{math.exp(end * math.log(base)):.3g}") for end in ends)
+    return middle if low == high else f"{middle}, from {low} to {high}"
+
+
+def check_reservation(node: Tag | None, record: Record) -> None:
+    """What does not hold of a claim stands beside its verdict, unless the verdict says it all."""
+    outcomes = [part.outcome for part in record.parts.values()]
+    said_by_the_verdict = len(outcomes) == 1 or set(outcomes) == {SUPPORTED}
+    assert (node is None) == (said_by_the_verdict and not record.why)
+    if node is not None:
+        assert said(node)
+        assert record.finding.startswith(said(node))
 
 
 def check_badge(node: Tag, verdict: str) -> None:
@@ -89,17 +114,15 @@ def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
 
 
 def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
-    """A verdict in place: badge, mark of the reading, finding, number with its sign, picture."""
+    """A verdict in place: badge, mark of the reading, claim, number with its sign, picture."""
     check_badge(line, record.verdict)
     mark = line.select_one(".reading")
     assert (said(mark) if mark else "") == MARKS[row["source"].get("reading", "clear")]
-    finding = said(line.select_one(".line-finding"))
     own = "" if record.default_settings else " (at your settings)"
-    assert finding
-    assert finding.endswith(own)
-    assert record.finding.startswith(finding.removesuffix(own))
+    assert said(line.select_one(".line-claim")) == row["brief"] + own
+    check_reservation(line.select_one(".line-finding"), record)
     shown = line.select_one(".line-number")
-    assert (said(shown) if shown else "no value") == in_line(number(record))
+    assert (said(shown) if shown else "no value") == number_in_line(record, row["quantity"])
     held = headline(record)
     drawn = line.select_one("svg.interval")
     assert (drawn is None) == (held is None)

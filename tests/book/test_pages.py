@@ -162,8 +162,14 @@ def test_a_verdict_in_place_is_one_readable_line(site):
     page = site[1][f"book/chapters/{SOUND}"]
     lines = [words(text) for text in re.findall(r'<p class="verdict-line.*?</p>', page, re.DOTALL)]
     assert len(lines) == 8
-    assert lines[0].startswith("✓ holds The statement holds. Measured: 1.02 ± 0.33 (")
-    assert "damaged text 1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine." in lines[1]
+    claim = "Steeper tasks have a narrower window."
+    assert lines[0].startswith(f"✓ holds {claim} Measured: 1.02 ± 0.33 (")
+    claim = "So it is for every class of tasks."
+    found = "1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine."
+    half = 0.05 * 6.62  # Student's t at 9 degrees of freedom
+    ends = [f"{math.exp(end):.3g}" for end in (1.02, 1.02 - half, 1.02 + half)]
+    number = f"{ends[0]}, from {ends[1]} to {ends[2]}"  # what was compared is its logarithm
+    assert f"damaged text {claim} {found} Measured: {number} (the change for" in lines[1]
     assert lines[1].endswith("Author et al., paper · evidence")
     assert lines[6].endswith("asked by this book · evidence")
     assert "fair-holds ·" not in words(page)
@@ -178,6 +184,7 @@ def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
     dot = float(re.search(r'cx="(.*?)"', fails)[1])
     assert x + width < dot  # what fails lies beside the band
     assert "Measured 0.430 ± " in fails
+    assert any('aria-label="The logarithm 1.02 ± 0.33, to be' in one for one in pictures)
     assert 'within 0.05: outside the allowed range"' in fails
     assert "<title>dot and bar: measured, with its interval; shaded: the allowed range" in fails
     assert f"Its picture: {fails}." in site[1]["book/notes"]
@@ -214,7 +221,7 @@ def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
     front = words(site[1]["book/intro"])
     assert "illegible text Author, talk: slide 7" in front
     assert "damaged text Author et al., paper: Figure 3" in front
-    counts = "(2 of the partial and failed ones rest on damaged text)"
+    counts = "Of those that do not hold in full, 2 rest on damaged text."
     assert counts in words(site[1][f"book/chapters/{SOUND}"])
 
 
@@ -280,10 +287,12 @@ def test_the_notebook_has_the_verdicts_in_words(site):
     cells = json.loads(path.read_text(encoding="utf8"))["cells"]
     shown = [output["data"] for cell in cells for output in cell.get("outputs", [])]
     (said,) = ["".join(data["text/markdown"]) for data in shown if "text/markdown" in data]
-    assert said.startswith("**✓ holds** **The statement holds.** Measured: 1.02 ± 0.33")
+    claim = "Steeper tasks have a narrower window."
+    assert said.startswith(f"**✓ holds** **{claim}** Measured: 1.02 ± 0.33")
     assert said.count("\n\n") == 7
     text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    assert "**◐ holds in part** `fair-part`: 1 of 3 parts hold." in text
+    claim = "So it is for every class of tasks."
+    assert f"**◐ holds in part** `fair-part`: {claim} 1 of 3 parts hold." in text
     assert not portable.RAW.search(text)
 
 

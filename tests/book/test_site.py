@@ -24,6 +24,7 @@ RECORD = Record("c", "row", HOLDS, 0.25, 0.01, {"": PART}, {"wrong": PART}, {}, 
 ROW = {
     "id": "row",
     "source": {"document": "d", "place": "p", "reading": "clear", "printed": "It falls."},
+    "brief": "It falls.",
     "statement": "s",
     "kind": "rate",
     "statistic": "t",

@@ -65,6 +65,7 @@ def test_sources_and_data_are_offered_as_they_are():
 SAME = (
     "document",
     "place",
+    "brief",
     "statement",
     "statistic",
     "criterion",

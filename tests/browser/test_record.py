@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from bs4 import BeautifulSoup, Tag
 from built_site import SITE, text_of
-from record_page import check_card, check_history, check_how, check_line, number, said
+from record_page import (
+    check_card,
+    check_history,
+    check_how,
+    check_line,
+    check_reservation,
+    number,
+    said,
+)
 
 from iclutils.book.ledger import Record, load
 from iclutils.book.runs import cache
@@ -88,7 +96,8 @@ def test_the_front_page_lists_what_was_recorded(pages):
     for claim, (verdict, item) in listed.items():
         record = RECORDS[claim]
         assert verdict == record.verdict.replace(" ", "-")
-        assert record.finding.startswith(said(item.select_one(".score-finding")))
+        assert said(item).startswith(ROWS[claim][1]["brief"])
+        check_reservation(item.select_one(".score-finding"), record)
         assert number(record) in said(item.select_one(".claim-link"))
 
 

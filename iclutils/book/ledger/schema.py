@@ -25,6 +25,7 @@ WRONG, NULL, RIGHT = "wrong", "null", "right"
 CONTROL_KINDS = (WRONG, NULL, RIGHT)
 ID = re.compile(r"[\w.-]+")
 AUDIT_EXCUSES = 10
+BRIEF = 140  # characters: two lines of a page
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _COMMIT = re.compile(r"[0-9a-f]{7,40}(, [0-9a-f]{7,40})*")
 
@@ -84,13 +85,17 @@ class Amendment(TypedDict):
 class Row(TypedDict):
     """One claim: what is said, how it is tested, and the verdict that was expected beforehand.
 
-    ``quantity`` names the number that is shown; ``controls`` maps names to :class:`Control`.
+    ``brief`` is the statement in one plain sentence of at most :data:`BRIEF` characters, as a page
+    says it beside the verdict. ``quantity`` names the number that is shown; one that begins with
+    ``log of`` or ``log₁₀ of`` is a logarithm, and a line shows what it is the logarithm of.
+    ``controls`` maps names to :class:`Control`.
     ``audit`` says why what :mod:`iclutils.book.ledger.audit` finds about the row may stand; at most
     :data:`AUDIT_EXCUSES` rows of the book have it.
     """
 
     id: str
     source: Source
+    brief: str
     statement: str
     kind: str
     statistic: str
@@ -203,16 +208,24 @@ def _validate_row(where: str, row: Any, documents: Mapping[str, Any]) -> None:
     _validate_source(where, row["source"], documents)
     _choice(where, "kind", row["kind"], KINDS)
     _choice(where, "expected", row["expected"], VERDICTS)
-    for field in ("id", "statement", "statistic", "criterion", "tolerance", "quantity"):
+    for field in ("id", "brief", "statement", "statistic", "criterion", "tolerance", "quantity"):
         _text(where, field, row[field])
     if not ID.fullmatch(row["id"]):
         allowed = "letters, digits, '-', '_' and '.'"
         raise LedgerError(f"{where}: field 'id' must be of {allowed}; got {row['id']!r}")
+    _validate_brief(where, row["brief"])
     _validate_controls(where, row)
     for field in ("note", "audit"):
         if field in row:
             _text(where, field, row[field])
     _validate_amendments(where, row.get("amended", []))
+
+
+def _validate_brief(where: str, brief: str) -> None:
+    """A page shows it as it is written, in the place of the statement."""
+    if len(brief) > BRIEF or not brief.endswith(".") or "$" in brief:
+        wanted = f"must be a sentence without formulas of at most {BRIEF} characters"
+        raise LedgerError(f"{where}: field 'brief' {wanted}; got {brief!r}")
 
 
 def _validate_amendments(where: str, amendments: Any) -> None:

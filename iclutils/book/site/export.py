@@ -16,7 +16,16 @@ FILES = {
     "book/ledger.json": "the same with the parts and controls as they nest",
 }
 SOURCE = ("document", "place", "reading", "printed", "suggested_by")
-WRITTEN = ("kind", "statement", "statistic", "criterion", "tolerance", "quantity", "expected")
+WRITTEN = (
+    "kind",
+    "brief",
+    "statement",
+    "statistic",
+    "criterion",
+    "tolerance",
+    "quantity",
+    "expected",
+)
 MAY_BE_WRITTEN = ("amended", "audit", "note", "superseded_by")
 FOUND = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
 ORIGIN = ("commit", "clean", "environment", "date")

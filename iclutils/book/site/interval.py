@@ -14,10 +14,14 @@ from iclutils.ground.statistics.comparisons import EQUAL, GREATER
 
 WIDTH, HEIGHT = 96.0, 14.0
 ROOM = 0.15  # of the picture's width, to either side of what is drawn
+MEASURED = "measured"
 
 
-def picture(part: Comparison) -> nodes.raw:
-    """The comparison as an SVG of the height of a line: band, bar and dot; in words for others."""
+def picture(part: Comparison, what: str = MEASURED) -> nodes.raw:
+    """The comparison as an SVG of the height of a line: band, bar and dot; in words for others.
+
+    ``what`` names the number that is drawn, where it is another one than the line says.
+    """
     low, high = allowed(part)
     ends = [part.value - part.half_width, part.value + part.half_width]
     ends += [end for end in (low, high) if end is not None]
@@ -32,9 +36,9 @@ def picture(part: Comparison) -> nodes.raw:
     end = WIDTH if high is None else place(high)
     bar = (place(part.value - part.half_width), place(part.value + part.half_width))
     middle = HEIGHT / 2
-    label = html.escape(description(part))
+    label = html.escape(description(part, what))
     shapes = (
-        f"<title>{html.escape(tooltip(part))}</title>"
+        f"<title>{html.escape(tooltip(part, what))}</title>"
         f'<rect class="band" x="{start:.1f}" y="1" width="{end - start:.1f}" '
         f'height="{HEIGHT - 2:.0f}"/>'
         f'<line x1="{bar[0]:.1f}" x2="{bar[1]:.1f}" y1="{middle}" y2="{middle}"/>'
@@ -47,13 +51,13 @@ def picture(part: Comparison) -> nodes.raw:
     return nodes.raw("", svg, format="html")
 
 
-def tooltip(part: Comparison) -> str:
+def tooltip(part: Comparison, what: str = MEASURED) -> str:
     """What the marks of the picture are, for whoever points at it."""
-    bar = "dot and bar: measured, with its interval" if part.half_width else "dot: measured"
+    bar = f"dot and bar: {what}, with its interval" if part.half_width else f"dot: {what}"
     return written(f"{bar}; shaded: the allowed range, {part.against}")
 
 
-def description(part: Comparison) -> str:
+def description(part: Comparison, what: str = MEASURED) -> str:
     """The picture in words: the number, the range, and where in it the number lies.
 
     >>> from iclutils.ground.statistics import greater
@@ -71,7 +75,7 @@ def description(part: Comparison) -> str:
     if inside or outside:
         where = f"{'inside' if inside else 'outside'} the allowed range"
     number = format_value(part.value, part.half_width)
-    return written(f"Measured {number}, to be {part.against}: {where}")
+    return written(f"{what.capitalize()} {number}, to be {part.against}: {where}")
 
 
 def headline(record: Record) -> Comparison | None:

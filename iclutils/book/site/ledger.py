@@ -79,9 +79,11 @@ class LedgerDirective(SphinxDirective):
         ids = [row_anchor(claim)]
         if not whole:
             return tag("div", head, finding, statement, *rest, classes=["claim"], ids=ids)
-        summary = tag("summary", head, finding, statement)
+        summary = tag("summary", head, tag("span", row["brief"], classes=["claim-brief"]))
         data = filtered_by(chapter, row)
-        return tag("details", summary, *rest, classes=["claim"], ids=ids, **data)
+        return tag(
+            "details", summary, finding, statement, *rest, classes=["claim"], ids=ids, **data
+        )
 
     def source(self, build: Build, row: Mapping[str, Any], whole: bool) -> list[html_tag]:
         """The source's own words with their place; or that the book asks, and what made it."""

@@ -1,7 +1,8 @@
 """A verdict in place: what a chapter prints when it checks a row becomes one readable line.
 
-The line has the badge, the finding in a sentence, the number with its name and a small picture of
-its interval against what it was held to, and leads to the row's card.
+The line has the badge, the claim in a sentence, what does not hold of it, the number with its name
+and a small picture of its interval against what it was held to, and leads to the row's card. Where
+the number that was compared is a logarithm, the line shows what it is the logarithm of.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,15 +11,21 @@ from docutils import nodes
 
 from iclutils.book.ledger import Record
 from iclutils.book.ledger.lines import parse_printed
-from iclutils.book.site.interval import headline, picture
+from iclutils.book.site.interval import MEASURED, headline, picture
 from iclutils.book.site.nodes import badge, html_tag, slug, tag
 from iclutils.book.site.numbers import written
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import finding_text, value_text
+from iclutils.book.site.results import reservation, value_text
 from iclutils.book.site.rows import OWN_SETTINGS
-from iclutils.book.site.words import damage, is_ours, logarithm_base, quoted, short_name
+from iclutils.book.site.words import (
+    damage,
+    is_ours,
+    logarithm_base,
+    quoted,
+    short_name,
+    without_logarithm,
+)
 
-# how a quantity begins whose number is a logarithm
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
 EXPLAINED = "how to read this line"  # of the link in a page's first line
@@ -63,18 +70,20 @@ def verdict_lines(page: Page, claims: Iterable[str]) -> Iterator[html_tag]:
 
 
 def verdict_line(page: Page, record: Record) -> html_tag:
-    """One row: badge, finding, number, picture, and the way to the evidence."""
+    """One row: badge, claim, reservation, number, picture, and the way to the evidence."""
     row = page.build.entries[record.id].row
     own = OWN_SETTINGS if not record.default_settings else ""
     pieces: list[nodes.Node | str] = [badge(record.verdict), " ", *damage(row), " "]
-    pieces += [tag("span", finding_text(record) + own, classes=["line-finding"]), " "]
+    pieces += [tag("span", row["brief"] + own, classes=["line-claim"]), " "]
+    if finding := reservation(record):
+        pieces += [tag("span", finding, classes=["line-finding"]), " "]
     if record.value is not None:
-        number = tag("span", written(value_text(record)), classes=["line-number"])
-        plain = without_logarithm(row["quantity"], record.value, record.half_width or 0.0)
-        pieces += ["Measured: ", number, " (", *quoted(row["quantity"]), plain, "). "]
+        number, quantity = measured(record, row["quantity"])
+        shown = tag("span", number, classes=["line-number"])
+        pieces += ["Measured: ", shown, " (", *quoted(quantity), "). "]
     held = headline(record)
     if held is not None:
-        pieces += [picture(held), " "]
+        pieces += [picture(held, drawn(row["quantity"])), " "]
     documents = page.build.ledger["documents"]
     whose = (
         "asked by this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
@@ -92,17 +101,24 @@ def explanation(page: Page) -> html_tag:
     return tag("span", " · ", link, classes=["line-source"])
 
 
-def without_logarithm(quantity: str, value: float, half_width: float) -> str:
-    """What a logarithm stands for, with its interval, as a clause; empty for other quantities.
+def drawn(quantity: str) -> str:
+    """What the picture shows: of a logarithm the number itself, which was compared."""
+    return MEASURED if logarithm_base(quantity) is None else "the logarithm"
 
-    >>> without_logarithm("log of linear over softmax minimum", 3.365, 0.04)
-    '; without the logarithm 28.9, from 27.8 to 30.1'
-    >>> without_logarithm("slope of the loss", 3.365, 0.04)
-    ''
+
+def measured(record: Record, quantity: str) -> tuple[str, str]:
+    """The number of a line and its name; a logarithm as what it is the logarithm of.
+
+    >>> row = {"chapter": "c", "id": "i", "verdict": "holds", "value": 3.365, "half_width": 0.04}
+    >>> rest = {"parts": {}, "controls": {}, "settings": {}, "default_settings": True}
+    >>> measured(Record(**row, **rest), "log of linear over softmax minimum")
+    ('28.9, from 27.8 to 30.1', 'linear over softmax minimum')
     """
     base = logarithm_base(quantity)
+    value, half_width = record.value or 0.0, record.half_width or 0.0
     if base is None or not abs(value) + half_width < FAR:
-        return ""
+        return written(value_text(record)), quantity
     ends = (value, value - half_width, value + half_width)
-    number, low, high = (f"{base**end:.3g}" for end in ends)
-    return f"; without the logarithm {number}" + (f", from {low} to {high}" if low != high else "")
+    number, low, high = (written(f"{base**end:.3g}") for end in ends)
+    text = f"{number}, from {low} to {high}" if low != high else number
+    return text, without_logarithm(quantity)

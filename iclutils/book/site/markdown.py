@@ -57,7 +57,7 @@ class Markdown:
         words = self.sentence(node.children)
         if isinstance(node, nodes.emphasis) or self.tag(node) == "em":
             return marked(words, "*")
-        if isinstance(node, nodes.strong) or {"verdict", "line-finding"} & set(self.classes(node)):
+        if isinstance(node, nodes.strong) or {"verdict", "line-claim"} & set(self.classes(node)):
             return marked(words, "**")
         if isinstance(node, nodes.reference):
             return self.link(words, str(node.get("refuri", "")))

@@ -100,9 +100,8 @@ def unseen(words: str) -> html_tag:
 
 
 def spaced(parts: Iterable[nodes.Node]) -> list[nodes.Node | str]:
-    """The parts with a space after each."""
+    """The parts with a space between any two."""
     out: list[nodes.Node | str] = []
     for part in parts:
-        out.append(part)
-        out.append(" ")
+        out += [" ", part] if out else [part]
     return out

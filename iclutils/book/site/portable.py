@@ -26,7 +26,7 @@ from iclutils.book.site.markdown import Markdown
 from iclutils.book.site.nodes import as_nodes, badge, from_run, html_tag, tag
 from iclutils.book.site.notebooks import notebook_folder
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import finding_text
+from iclutils.book.site.results import reservation
 
 PREFACE = (
     "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
@@ -102,14 +102,16 @@ def resolved(env: BuildEnvironment, page: Page) -> nodes.document:
 
 
 def short(page: Page, card: html_tag) -> html_tag:
-    """A row's card as one line: verdict, name and finding."""
+    """A row's card as one line: verdict, name, claim and what does not hold of it."""
     claim = card["ids"][0].removeprefix("claim-")
     chapter = page.build.entries[claim].chapter
     record = page.build.results.record(chapter, claim)
     name = tag("code", claim)
     if record is None:
         return tag("p", name)
-    return tag("p", badge(record.verdict), " ", name, ": ", finding_text(record))
+    brief = page.build.entries[claim].row["brief"]
+    said = " ".join(filter(None, [brief, reservation(record)]))
+    return tag("p", badge(record.verdict), " ", name, ": ", said)
 
 
 def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterator[str | int]:

@@ -12,7 +12,7 @@ from iclutils.book.runs import cache, origin
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
-from iclutils.ground.statistics import Comparison
+from iclutils.ground.statistics import SUPPORTED, Comparison
 
 
 class Entry(NamedTuple):
@@ -110,6 +110,13 @@ def value_text(record: Record) -> str:
 def finding_text(record: Record) -> str:
     """What holds, what does not, and where, without the number; or why nothing was tested."""
     return what_came_out(record.parts, record.why) if record.parts else record.finding
+
+
+def reservation(record: Record) -> str:
+    """The finding where the verdict does not say it all, as of parts that came out differently."""
+    outcomes = [part.outcome for part in record.parts.values()]
+    plain = len(outcomes) == 1 or set(outcomes) == {SUPPORTED}
+    return "" if plain and not record.why else finding_text(record)
 
 
 def comparison_text(part: Comparison) -> str:

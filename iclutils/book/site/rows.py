@@ -115,19 +115,31 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
     pages = dict.fromkeys((node["chapter"], listed))
     found = [one.record.verdict for one in page.build.scored if one.chapter in pages]
     badges = [
-        badge(verdict, f"{found.count(verdict)} {verdict}")
+        badge(verdict, counted(found.count(verdict), verdict))
         for verdict in VERDICTS
         if verdict in found
     ]
+    if badges and listed != node["chapter"]:
+        see_all = tag("a", "all listed there", href=f"{page.to_chapter(listed)}#the-verdicts")
+        badges.append(tag("span", "of the claims on this page and its second, ", see_all, "."))
     resting = damaged([one for one in page.build.scored if one.chapter in pages])
     if resting:
         rest = "rests" if len(resting) == 1 else "rest"
-        said = f"({len(resting)} of the partial and failed ones {rest} on damaged text)"
+        said = f"Of those that do not hold in full, {len(resting)} {rest} on damaged text."
         badges.append(tag("span", said))
-    if badges and listed != node["chapter"]:
-        all_of_them = tag("a", "all of them", href=f"{page.to_chapter(listed)}#the-verdicts")
-        badges.append(tag("span", "on this page and its second: ", all_of_them))
     return spaced(badges) or [NOT_RUN]
+
+
+def counted(count: int, verdict: str) -> str:
+    """So many rows with a verdict, in words.
+
+    >>> counted(1, "holds"), counted(3, "holds in part"), counted(2, "undecided")
+    ('1 holds', '3 hold in part', '2 undecided')
+    """
+    plural = {"holds": "hold", "fails": "fail"}
+    first, _, rest = verdict.partition(" ")
+    said = first if count == 1 else plural.get(first, first)
+    return f"{count} {said} {rest}".rstrip()
 
 
 def validation(page: Page, node: Element) -> Sequence[Node | str]:

@@ -23,25 +23,17 @@ from iclutils.book.site.filters import (
 from iclutils.book.site.ledger import LedgerDirective
 from iclutils.book.site.nodes import badge, from_run, html_tag, slug, spaced, tag, unseen
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import Scored, finding_text, value_text
+from iclutils.book.site.results import Scored, reservation, value_text
 from iclutils.book.site.words import damage, source_text
 
 
 class Scorecard(LedgerDirective):
-    """Counts by source, chapter and verdict, then every row under its verdict.
-
-    The statements are parsed when the page is read; rows are sorted when it is written.
-    """
+    """Counts by source, chapter and verdict, then every row under its verdict."""
 
     def run(self) -> list[Node]:
-        """A place that holds the statements of all rows."""
-        build = self.prepare()
-        statements = []
-        for _, row in build.entries.values():
-            source = source_text(build.ledger["documents"], row)
-            statement = self.markdown(row["statement"])
-            statements.append(tag("p", *statement, source=source, claim=row["id"]))
-        return [from_run("", *statements, what="scorecard")]
+        """The place of the scorecard; its rows are sorted when the page is written."""
+        self.prepare()
+        return [from_run("", what="scorecard")]
 
 
 def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
@@ -56,12 +48,7 @@ def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
     by_source = [matrix(half, "source", sources, build.scored) for half in HALVES]
     by_chapter = [matrix(half, "chapter", titles, build.scored) for half in HALVES]
     summary = tag("summary", "The same by chapter")
-    statements = {child["attributes"]["claim"]: child for child in node.children}
-    groups = [
-        group
-        for verdict in VERDICTS
-        if (group := verdict_group(page, verdict, statements)) is not None
-    ]
+    groups = [group for verdict in VERDICTS if (group := verdict_group(page, verdict)) is not None]
     return [
         *by_source,
         tag("details", summary, *by_chapter, classes=["score-chapters"]),
@@ -128,7 +115,7 @@ def matrix_line(half: Half, kind: str, key: str, name: str, counts: Mapping[str,
 # -------------------------------------------------------------- the rows
 
 
-def verdict_group(page: Page, verdict: str, statements: Mapping[str, html_tag]) -> html_tag | None:
+def verdict_group(page: Page, verdict: str) -> html_tag | None:
     """The rows with one verdict, folded; None where there are none."""
     found = [scored for scored in page.build.scored if scored.record.verdict == verdict]
     if not found:
@@ -136,24 +123,24 @@ def verdict_group(page: Page, verdict: str, statements: Mapping[str, html_tag]) 
     what = "claim" if len(found) == 1 else "claims"
     count = tag("span", f"{len(found)} {what}", classes=["score-number"])
     summary = tag("summary", badge(verdict), " ", count)
-    items = [score_item(page, scored, statements[scored.row["id"]]) for scored in found]
+    items = [score_item(page, scored) for scored in found]
     rows = tag("ul", *items, ids=[f"score-{slug(verdict)}"])
     return tag("details", summary, rows, classes=["score-group"], data_verdict=slug(verdict))
 
 
-def score_item(page: Page, scored: Scored, statement: html_tag) -> html_tag:
-    """One row: its statement, what was found, then source, chapter, evidence and value."""
+def score_item(page: Page, scored: Scored) -> html_tag:
+    """One row: its claim, what does not hold of it, then source, chapter, evidence and value."""
     chapter, row, record = scored
     where = tag("a", tag("code", row["id"]), href=page.to_chapter(chapter, row["id"]))
-    source = f"{statement['attributes']['source']} · chapter {number(chapter)} · "
-    found = finding_text(record)
+    source = source_text(page.build.ledger["documents"], row)
+    place = tag("span", f"{source} · chapter {number(chapter)} · ", where)
     facts = tag(
         "span",
-        *spaced(damage(row)),
-        source,
-        where,
+        *spaced([*damage(row), place]),
         f" · {value_text(record)}",
         classes=["claim-link"],
     )
-    finding = tag("span", found, classes=["score-finding"])
-    return tag("li", *statement.children, " ", finding, " ", facts, **filtered_by(chapter, row))
+    parts: list[Node | str] = [row["brief"], " "]
+    if finding := reservation(record):
+        parts += [tag("span", finding, classes=["score-finding"]), " "]
+    return tag("li", *parts, facts, **filtered_by(chapter, row))

@@ -143,7 +143,7 @@ def row_place(documents: Any, entry: Entry, finding: str) -> Place:
     row = entry.row
     source = source_text(documents, row)
     printed = quotations(row)
-    text = plain_markdown(" ".join([row["statement"], finding, *printed]))
+    text = plain_markdown(" ".join([row["brief"], row["statement"], finding, *printed]))
     place = f"{LEDGER}.html#{row_anchor(row['id'])}"
     keys = (row["id"], source)
     return Place(f"{row['id']}: {source}", "The ledger", place, keys, text, ROW)

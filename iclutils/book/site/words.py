@@ -40,9 +40,7 @@ HAPPENED = {
     (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
 }
 
-_LOGARITHM = re.compile(
-    r"(change of )?(the )?(natural )?(?P<name>log₁₀|logarithm|log|ln|\$\\log)\b"
-)
+_LOGARITHM = re.compile(r"(?P<name>log₁₀|log) of ")
 _FORMULA = re.compile(r"\$([^$]+)\$")
 
 
@@ -100,7 +98,7 @@ def _pieces(text: str) -> Iterator[nodes.Node]:
 
 
 def logarithm_base(quantity: str) -> float | None:
-    """The base of the logarithm that a row's number is, or changes by; None where it is none.
+    """The base of the logarithm that a row's number is; None where it is none.
 
     >>> logarithm_base("log₁₀ of the growth"), logarithm_base("exponent in K of the error")
     (10.0, None)
@@ -109,6 +107,15 @@ def logarithm_base(quantity: str) -> float | None:
     if found is None:
         return None
     return 10.0 if found["name"] == "log₁₀" else math.e
+
+
+def without_logarithm(quantity: str) -> str:
+    """What a row's number is the logarithm of; the quantity itself where it is none.
+
+    >>> without_logarithm("log of linear over softmax minimum")
+    'linear over softmax minimum'
+    """
+    return _LOGARITHM.sub("", quantity, count=1) if logarithm_base(quantity) else quantity
 
 
 def document_words(document: Mapping[str, Any]) -> list[nodes.Node | str]:

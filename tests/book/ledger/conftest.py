@@ -12,7 +12,8 @@ WRONG = {"wrong": {"kind": "wrong", "what": "w"}}
 
 def row(id, **changes):
     source = {"document": "ours", "place": "p"}
-    plain = {"id": id, "source": source, "statement": "s", "kind": "identity", "statistic": "s"}
+    said = {"id": id, "source": source, "brief": "It falls.", "statement": "s"}
+    plain = said | {"kind": "identity", "statistic": "s"}
     judged = {"criterion": "c", "tolerance": "t", "quantity": "the mean", "expected": "holds"}
     return plain | judged | {"controls": WRONG} | changes
 

@@ -34,6 +34,10 @@ CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug"}
         (lambda d: row(d).update(kind="guess"), "row a: field 'kind' must be one of"),
         (lambda d: row(d).update(expected="hold"), "row a: field 'expected' must be one of"),
         (lambda d: row(d).update(statement=""), "row a: field 'statement' must be non-empty text"),
+        (lambda d: row(d).update(brief=""), "row a: field 'brief' must be non-empty text"),
+        (lambda d: row(d).update(brief="It falls"), "row a: field 'brief' must be a sentence"),
+        (lambda d: row(d).update(brief="$x$ falls."), "row a: field 'brief' must be a sentence"),
+        (lambda d: row(d).update(brief="a" * 140 + "."), "row a: field 'brief' must be a sentence"),
         (
             lambda d: row(d).update(controls={}),
             "row a: field 'controls' needs at least one control",
