@@ -68,7 +68,10 @@ def number_in_line(record: Record, quantity: str) -> str:
         return in_line(number(record))
     half_width = record.half_width or 0.0
     ends = (record.value, record.value - half_width, record.value + half_width)
-    middle, low, high = (in_line(f"{math.exp(end * math.log(base)):.3g}") for end in ends)
+    share = (half_width or abs(record.value)) * math.log(base)
+    digits = 3 if share >= 0.01 else 1 + math.ceil(-math.log10(share))  # so that the ends differ
+    factors = [math.exp(end * math.log(base)) for end in ends]
+    middle, low, high = (in_line(f"{one:#.{digits}g}".rstrip(".")) for one in factors)
     return middle if low == high else f"{middle}, from {low} to {high}"
 
 

@@ -167,7 +167,7 @@ def test_a_verdict_in_place_is_one_readable_line(site):
     claim = "So it is for every class of tasks."
     found = "1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine."
     half = 0.05 * 6.62  # Student's t at 9 degrees of freedom
-    ends = [f"{math.exp(end):.3g}" for end in (1.02, 1.02 - half, 1.02 + half)]
+    ends = [f"{math.exp(end):.2f}" for end in (1.02, 1.02 - half, 1.02 + half)]
     number = f"{ends[0]}, from {ends[1]} to {ends[2]}"  # what was compared is its logarithm
     assert f"damaged text {claim} {found} Measured: {number} (the change for" in lines[1]
     assert lines[1].endswith("Author et al., paper · evidence")

@@ -5,6 +5,7 @@ and a small picture of its interval against what it was held to, and leads to th
 the number that was compared is a logarithm, the line shows what it is the logarithm of.
 """
 
+import math
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
@@ -113,12 +114,26 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     >>> rest = {"parts": {}, "controls": {}, "settings": {}, "default_settings": True}
     >>> measured(Record(**row, **rest), "log of linear over softmax minimum")
     ('28.9, from 27.8 to 30.1', 'linear over softmax minimum')
+    >>> near = {"value": 0.0021, "half_width": 0.0001}
+    >>> measured(Record(**(row | near), **rest), "log of the gain")[0]
+    '1.0021, from 1.0020 to 1.0022'
     """
     base = logarithm_base(quantity)
     value, half_width = record.value or 0.0, record.half_width or 0.0
     if base is None or not abs(value) + half_width < FAR:
         return written(value_text(record)), quantity
     ends = (value, value - half_width, value + half_width)
-    number, low, high = (written(f"{base**end:.3g}") for end in ends)
+    digits = significant((half_width or abs(value)) * math.log(base))
+    factors = (f"{base**end:#.{digits}g}".removesuffix(".") for end in ends)
+    number, low, high = map(written, factors)
     text = f"{number}, from {low} to {high}" if low != high else number
     return text, without_logarithm(quantity)
+
+
+def significant(share: float) -> int:
+    """How many digits a number needs in which a ``share`` of it is to be seen; three at least.
+
+    >>> significant(0.04), significant(0.0001)
+    (3, 5)
+    """
+    return max(3, 1 - math.floor(math.log10(share))) if share > 0 else 3
