@@ -13,9 +13,10 @@ from bs4 import BeautifulSoup
 from record_page import check_card, check_history, check_line
 from small_site import ORIGIN, ROOT, SOUND, Site
 
-from iclutils.book.ledger import Ledger, format_value, load
+from iclutils.book.ledger import Ledger, Record, format_value, load
 from iclutils.book.runs import cache
 from iclutils.book.site import export, portable, previews, search
+from iclutils.book.site.results import reservation
 from iclutils.ground.statistics import equal, greater, less
 
 SEEDS = {
@@ -174,6 +175,20 @@ def test_a_verdict_in_place_is_one_readable_line(site):
     assert lines[6].endswith("asked by this book · evidence")
     assert "fair-holds ·" not in words(page)
     assert 'href="#claim-fair-part"' in page
+
+
+def test_a_reservation_is_made_where_parts_came_out_differently():
+    up, down = greater(1.0), greater(-1.0)
+    rest = {"value": 1.0, "half_width": 0.0, "controls": {}, "settings": {}}
+
+    def said(parts, why=""):
+        record = Record("c", "i", "holds", parts=parts, default_settings=True, why=why, **rest)
+        return reservation(record)
+
+    for plain in ({"": up}, {"": down}, {"a": up, "b": up}):
+        assert said(plain) == ""
+    assert said({"a": up, "b": down}) == "1 of 2 parts hold. Contradicted: b."
+    assert said({"a": up, "b": up}, "a control holds")
 
 
 def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
