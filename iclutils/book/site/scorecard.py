@@ -23,7 +23,7 @@ from iclutils.book.site.filters import (
 from iclutils.book.site.ledger import LedgerDirective
 from iclutils.book.site.nodes import badge, from_run, html_tag, slug, spaced, tag, unseen
 from iclutils.book.site.page import Page
-from iclutils.book.site.results import Scored, reservation, value_text
+from iclutils.book.site.results import Scored, reservation
 from iclutils.book.site.words import damage, source_text
 
 
@@ -129,17 +129,12 @@ def verdict_group(page: Page, verdict: str) -> html_tag | None:
 
 
 def score_item(page: Page, scored: Scored) -> html_tag:
-    """One row: its claim, what does not hold of it, then source, chapter, evidence and value."""
+    """One row: its claim, what does not hold of it, then source, chapter and evidence."""
     chapter, row, record = scored
     where = tag("a", tag("code", row["id"]), href=page.to_chapter(chapter, row["id"]))
     source = source_text(page.build.ledger["documents"], row)
     place = tag("span", f"{source} · chapter {number(chapter)} · ", where)
-    facts = tag(
-        "span",
-        *spaced([*damage(row), place]),
-        f" · {value_text(record)}",
-        classes=["claim-link"],
-    )
+    facts = tag("span", *spaced([*damage(row), place]), classes=["claim-link"])
     parts: list[Node | str] = [row["brief"], " "]
     if finding := reservation(record):
         parts += [tag("span", finding, classes=["score-finding"]), " "]
