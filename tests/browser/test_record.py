@@ -13,7 +13,6 @@ from record_page import (
     check_how,
     check_line,
     check_reservation,
-    number,
     said,
 )
 
