@@ -16,7 +16,7 @@ X.explorers.mismatch = {
   controls: [slider("ratio", "test over pretraining, ~L~′/~L~", round(0.1, 10), 3.2),
     CONTEXT, {...NOISE, label: "noise over steepness, ~σ~/~L~"}, DIMENSION, CLASS],
   panels: [
-    {name: "How much worse than a matched unit", legend: [
+    {name: "How much worse than the best window", legend: [
       ["loss at ~w~^{*}(~L~) over loss at ~w~^{*}(~L~′)", "exact"], ["your test", "target", true],
       ["before your last move", "ghost"]]},
     {name: "Loss on the test tasks against the window", legend: [["loss on tasks of ~L~′", "exact"],
