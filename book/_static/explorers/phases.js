@@ -4,7 +4,7 @@
 const {even, flow, plot, show, slider, whole, words} = X;
 const SPAN = 2.2;                                   // of the time axis, in units of K²/(1 − p₁)
 const LONGEST = 1e10;                               // of the axis of t
-const ENDS = "error below 0.003";
+const ENDS = "ends: error 0.003";
 
 /** The K at which the boundary `name` would lie at time t, from how it moves with K here. */
 function whereAt(name, K, p1, now, t) {
