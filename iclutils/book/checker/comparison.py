@@ -138,9 +138,9 @@ class LedgerItem(AfterCells):
         """Nothing is missing, nothing is left over, and every check could have failed."""
         rewrite = self.config.option.chapters == "expected"
         findings = list(self.run.ledger_findings(must_be_expected=not rewrite))
+        findings += self.run.audit_findings()
         if rewrite and not findings:
             self.run.write_expected()
-        findings += self.run.audit_findings()
         if findings:
             listed = "\n  ".join(findings)
             raise Finding(f"{self.run.chapter}:\n  {listed}")

@@ -36,7 +36,10 @@ class Run(SimpleNamespace):
         return iter(self.findings)
 
     def audit_findings(self):
-        return []
+        return self.audited
+
+    def write_expected(self):
+        self.noted.append("written")
 
     def was_judged(self):
         self.noted.append(dict(self.judged))
@@ -48,6 +51,7 @@ def checked():
 
     def check(shown, mode="compare", **run):
         fields = {"whole": True, "master_seed": None, "at_own_settings": False, "findings": []}
+        fields["audited"] = []
         fields |= {"expected": shows(), "shown": shown, "judged": {}, "printed": [], "noted": []}
         made = Run(**(fields | run))
         config = SimpleNamespace(option=SimpleNamespace(chapters=mode))
@@ -97,6 +101,13 @@ def test_a_departure_from_the_ledger_is_red_and_noted_so(checked):
     found, run = checked(shows(), findings=["printed more than once"])
     assert set(found) == {"ledger"}
     assert run.noted[0]["ledger"] is False
+
+
+@pytest.mark.parametrize("what", ["findings", "audited", ""])
+def test_a_reference_is_rewritten_only_where_nothing_was_found(checked, what):
+    found, run = checked(shows(), "expected", **({what: ["too near its edge"]} if what else {}))
+    assert ("ledger" in found) == bool(what)
+    assert ("written" in run.noted) == (not what)
 
 
 def test_only_turned_knobs_are_spared_and_only_by_who_tries(checked):
