@@ -38,14 +38,14 @@ X.explorers.offset = {
     {name: "no constant in the tasks", settings: {offset: 0}},
     {name: "much noise", settings: {sigma: 1}},
   ],
-  controls: [slider("offset", "size of the tasks' constant", even(0, 3, 0.05), 1,
+  controls: [slider("offset", "size of the tasks' offset", even(0, 3, 0.05), 1,
     x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
   slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
   {...DIMENSION, start: 5},
   choice("family", "class of tasks", [["affine", "affine"], ["relu", "ReLU"]], "relu")],
   panels: [{name: "Least error against context length", height: 300, legend: [
     ["linear attention", "linear"], ["linear attention, with a constant 1 in each token", "signal"],
-    ["softmax attention", "softmax"], ["what no context removes, ~F~ − ~c~_{1}", "thin"],
+    ["softmax attention", "softmax"], ["limit of linear attention for long contexts", "thin"],
     ["linear attention before your last move", "ghost"]]}],
   compute({family, d, sigma, offset, n}) {
     const unit = linearUnit(family, d, offset);
@@ -59,10 +59,10 @@ X.explorers.offset = {
         constant: LENGTHS.map(length => [length, unit.withConstant(length, sigma)]),
         softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])}, rows: [
         ["linear", "linear attention", linear], ["constant", "with a constant", constant],
-        ["softmax", "softmax attention", softmax], ["floor", "what no context removes", unit.floor],
-        ["gained", "what the constant gains (factor)", gained],
+        ["softmax", "softmax attention", softmax], ["floor", "limit of linear attention for long contexts", unit.floor],
+        ["gained", "what the constant 1 gains (factor)", gained],
         ["left", "what the window then gains (factor)", left]],
-      summary: `At ~n~ = ${n} the constant divides linear attention's error by ${show(gained, 3)}; `
+      summary: `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 3)}; `
         + `the softmax window divides what is left by ${show(left, 3)}.`};
   },
   draw([panel], {n}, {unit, linear, constant, softmax, curves, summary}, before) {

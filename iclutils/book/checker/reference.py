@@ -4,13 +4,12 @@ One entry a claim with its line, its parts and its controls; then the numbers in
 displayed tables, and each figure's series with their values at five places. Words are compared
 exactly. Numbers may differ as another machine's rounding makes them differ: a claim's, a part's and
 a control's as :func:`iclutils.book.ledger.lines.disagreement` says, those in prose and tables as
-:mod:`iclutils.book.checker.rounding` does, those of figures by ``ROUNDED``.
+:mod:`iclutils.book.checker.rounding` does, those of figures as :mod:`iclutils.book.checker.drawn`.
 """
 
 import csv
 import html
 import io
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,21 +17,16 @@ from typing import Any
 
 import yaml
 
-from iclutils.book.checker.rounding import ROUNDED, alike
+from iclutils.book.checker.drawn import AXES, DOT, PLACES, Series, figure_differences
+from iclutils.book.checker.rounding import alike
 from iclutils.book.ledger import Record, format_value
 from iclutils.book.ledger.lines import Line, disagreement, parse_line, parse_number
 from iclutils.book.runs import cache
 from iclutils.ground.statistics import Comparison
 
-EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
-PLACES = 5  # of a series
-AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 SVG = "image/svg+xml"
 _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTALL)
-_DOT = " · "
-
-Series = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -83,7 +77,7 @@ def claim_of(line: Line, record: Record | None) -> Claim:
 def comparison_text(part: Comparison) -> str:
     """One comparison in a line: ``supported · 0.331 ± 0.012 · > 0``."""
     number = format_value(part.value, part.half_width)
-    return _DOT.join((part.outcome, number, part.against))
+    return DOT.join((part.outcome, number, part.against))
 
 
 def page_of(notebook: Any) -> Page:
@@ -124,7 +118,7 @@ def series_of(text: str) -> dict[str, Series]:
         grouped.setdefault(key, []).append(row)
     found: dict[str, Series] = {}
     for (panel, title, series, kind, colour), rows in grouped.items():
-        name = _DOT.join(piece for piece in (panel, title, series, kind, colour) if piece)
+        name = DOT.join(piece for piece in (panel, title, series, kind, colour) if piece)
         shown: Series = {"points": len(rows)}
         picked = [rows[place] for place in places(len(rows))]
         for axis in AXES:
@@ -207,12 +201,12 @@ def claim_differences(expected: Claim, found: Claim) -> Iterator[str]:
 
 def comparison_difference(expected: str, found: str) -> str:
     """How a comparison differs from what it was; empty where it does not."""
-    old, new = expected.split(_DOT), found.split(_DOT)
+    old, new = expected.split(DOT), found.split(DOT)
     if old[0] != new[0]:
         return f"the outcome changed from {old[0]} to {new[0]}"
     if not alike(old[2], new[2]):
         return f"it is held against '{new[2]}', and was against '{old[2]}'"
-    lines = [Line("", one[0], *parse_number(one[1]), _DOT.join(one)) for one in (old, new)]
+    lines = [Line("", one[0], *parse_number(one[1]), DOT.join(one)) for one in (old, new)]
     return disagreement(*lines)
 
 
@@ -245,57 +239,3 @@ def told_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> I
     for name, text in expected.items():
         if not alike(text, found[name]):
             yield f"told {name}\n  expected  {text}\n  found     {found[name]}"
-
-
-def figure_differences(
-    name: str, expected: Mapping[str, Series], found: Mapping[str, Series]
-) -> Iterator[str]:
-    """Where a figure shows other series, or other values of one."""
-    if list(expected) != list(found):
-        yield f"{name}: its series are {list(found)}, and were {list(expected)}"
-        return
-    extents = {
-        (panel_of(series), axis): extent(found, panel_of(series), axis)
-        for series in found
-        for axis in AXES
-    }
-    for series, old in expected.items():
-        new = found[series]
-        if old["points"] != new["points"] or set(old) != set(new):
-            yield f"{name}, {series}: {new} for {old}"
-            continue
-        for axis in set(old) - {"points"}:
-            room = EXTENT * extents[panel_of(series), axis]
-            pairs = zip(str(old[axis]).split(), str(new[axis]).split(), strict=True)
-            if not all(near(before, now, room) for before, now in pairs):
-                yield f"{name}, {series}, {axis}\n  expected  {old[axis]}\n  found     {new[axis]}"
-
-
-def panel_of(series: str) -> str:
-    """The panel's number in the name of a series."""
-    return series.partition(_DOT)[0]
-
-
-def extent(found: Mapping[str, Series], panel: str, axis: str) -> float:
-    """How much of an axis the series of a panel take up."""
-    beside = [one for name, one in found.items() if panel_of(name) == panel]
-    texts = [str(one[axis]) for one in beside if axis in one]
-    values = [as_number(word) for text in texts for word in text.split()]
-    finite = [value for value in values if value is not None and math.isfinite(value)]
-    return max(finite, default=0.0) - min(finite, default=0.0)
-
-
-def near(expected: str, found: str, room: float) -> bool:
-    """Whether two entries of a figure are the same but for rounding, or within ``room``."""
-    old, new = as_number(expected), as_number(found)
-    if old is None or new is None or not math.isfinite(old):
-        return expected == found
-    return abs(old - new) <= max(ROUNDED * abs(old), room)
-
-
-def as_number(word: str) -> float | None:
-    """A word as a number, or None."""
-    try:
-        return float(word)
-    except ValueError:
-        return None

@@ -121,12 +121,12 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
     ]
     if badges and listed != node["chapter"]:
         see_all = tag("a", "all listed there", href=f"{page.to_chapter(listed)}#the-verdicts")
-        badges.append(tag("span", "of the claims on this page and its second, ", see_all, "."))
-    resting = damaged([one for one in page.build.scored if one.chapter in pages])
+        badges.append(tag("span", "of the claims on this page and the next (", see_all, ")."))
+    scored = [one for one in page.build.scored if one.chapter in pages]
+    resting = len(damaged(scored))
     if resting:
-        rest = "rests" if len(resting) == 1 else "rest"
-        said = f"Of those that do not hold in full, {len(resting)} {rest} on damaged text."
-        badges.append(tag("span", said))
+        of_these = f"For {resting} of those that do not hold in full, "
+        badges.append(tag("span", f"{of_these}our copy of the source is damaged."))
     return spaced(badges) or [NOT_RUN]
 
 
