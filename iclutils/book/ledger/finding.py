@@ -1,11 +1,13 @@
 """The finding: one computed sentence a row, which says what holds, what does not, and where."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from iclutils.book.ledger.lines import format_value
 from iclutils.book.ledger.schema import Row
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
+KINDS = re.compile(r"\brelu\b")  # chapters name a part by what the package calls its tasks
 NAMED = 4  # parts that a sentence names before it counts the rest
 WORDS = {SUPPORTED: "holds", CONTRADICTED: "does not hold", UNDECIDED: "is undecided"}
 
@@ -55,7 +57,16 @@ def what_came_out(parts: Mapping[str, Comparison], blunt: str = "") -> str:
     return " ".join(sentences)
 
 
+def readable(name: str) -> str:
+    """The name of a part as one writes it.
+
+    >>> readable("relu, d = 5")
+    'ReLU, d = 5'
+    """
+    return KINDS.sub("ReLU", name)
+
+
 def _names(names: Sequence[str]) -> str:
-    shown = "; ".join(names[:NAMED])
+    shown = "; ".join(map(readable, names[:NAMED]))
     left = len(names) - NAMED
     return f"{shown}; and {left} more" if left > 0 else shown

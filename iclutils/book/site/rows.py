@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from docutils.nodes import Element, Node
 
 from iclutils.book.ledger import VERDICTS, Record
-from iclutils.book.ledger.finding import what_came_out
+from iclutils.book.ledger.finding import readable, what_came_out
 from iclutils.book.runs import origin
 from iclutils.book.site.counts import damaged
 from iclutils.book.site.nodes import badge, spaced, tag
@@ -80,7 +80,7 @@ def parts(page: Page, node: Element) -> Sequence[Node | str]:
     items = []
     for name, part in record.parts.items():
         outcome = part.outcome
-        label = f"{name}: " if name else ""
+        label = f"{readable(name)}: " if name else ""
         text = f"{OUTCOME_SIGNS[outcome]} {label}{comparison_text(part)} ({outcome})"
         items.append(tag("li", text))
     return [tag("ul", *items)]
