@@ -40,6 +40,15 @@ def test_a_stretch_is_drawn_anew_for_other_draws() -> None:
     assert float((first - second).norm()) > 0.1
 
 
+def test_the_last_bit_of_a_sum_names_no_other_stretch() -> None:
+    """Another machine adds in another order."""
+    law = covariates.StretchedAnew(4)
+    z = torch.randn(300, 8, 4, generator=stream(0, "order"), dtype=torch.float64)
+    turned = z.flip(1)
+    assert float(z.sum()) != float(turned.sum())
+    torch.testing.assert_close(law.from_gaussian(turned).flip(1), law.from_gaussian(z))
+
+
 def test_two_subspaces_have_the_right_lengths() -> None:
     gaussian = torch.randn(2, 6, 6, generator=stream(0, "frame"), dtype=torch.float64)
     frame = torch.linalg.qr(gaussian)[0]
