@@ -34,6 +34,7 @@ HOW = {  # the fields of a row that its card shows as they are written, by their
     "Let stand by the audit": "audit",
 }
 CHANGED = re.compile(r"(\d{4}-\d\d-\d\d): (.*?); because: (.*)")
+RELU = re.compile(r"\brelu\b")  # a part's name in the package's words, shown in the reader's
 MARKS_OF_MARKDOWN = re.compile(r"\$[^$]*\$|\{[\w:]+\}`[^`]*`|[*_`'\"]+")
 LOGARITHMS = {"log of ": math.e, "log₁₀ of ": 10.0}
 MARKS = {"clear": "", "mangled": "damaged text", "illegible": "illegible text"}
@@ -189,7 +190,7 @@ def check_parts(shown: Tag | None, record: Record) -> None:
     items = [said(item) for item in shown.select("li")]
     assert len(items) == len(record.parts)
     for text, (name, part) in zip(items, record.parts.items(), strict=True):
-        label = f"{name}: " if name else ""
+        label = f"{RELU.sub('ReLU', name)}: " if name else ""
         assert text.startswith(f"{OUTCOMES[part.outcome]} {' '.join(label.split())}")
         assert text.endswith(f"({part.outcome})")
         check_comparison(text, part)

@@ -28,7 +28,7 @@ PHRASES = {
     "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}."
     " | peaks at τ = {peak}, with {height}. | trained at d = {trained_d}.",
     "phases": "passes {level} at t = {top2}, a rare one's at {rare2}.",
-    "offset": "At n = {n} the | error by {gained}; | what is left by {left}.",
+    "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}.",
     "lookup": "With {tokens} tokens per letter: linear {linear}, softmax {softmax}, "
     "best possible {bayes}. | is better from {crossing} tokens",
     "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}. "

@@ -40,7 +40,7 @@ function attach(panel) {
     const [low, high] = view.x.range;
     panel.at = Math.min(Math.max(x, low), high);
     const text = reading(view, panel.at);
-    handle.setAttribute("aria-valuenow", String(panel.at));
+    handle.setAttribute("aria-valuenow", String(Number(panel.at.toPrecision(6))));
     handle.setAttribute("aria-valuetext", words(text));
     return text;
   }
