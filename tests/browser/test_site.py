@@ -70,6 +70,13 @@ def test_no_link_inside_the_site_is_dead():
     assert not dead
 
 
+def test_a_shared_title_is_plain_text():
+    pattern = re.compile(r'property="og:title" content="([^"]*)"')
+    titles = {name: pattern.findall(text_of(name)) for name in PAGES}
+    assert all(titles[f"book/chapters/{name}.html"] for name in cache.toc_chapters())
+    assert not [name for name, found in titles.items() if "lt;" in "".join(found)]
+
+
 def test_search_finds_something(browser, address):
     page = browser.new_page()
     page.goto(address + "search.html?q=attention")

@@ -39,7 +39,7 @@ def add_description(
         return
     tags = {
         'name="description"': words,
-        'property="og:title"': str(context.get("title") or app.config.html_title),
+        'property="og:title"': title_of(app, pagename),
         'property="og:description"': words,
         'property="og:type"': "website" if is_root else "article",
         'property="og:site_name"': str(app.config.html_title),
@@ -47,6 +47,12 @@ def add_description(
     }
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
+
+
+def title_of(app: Sphinx, pagename: str) -> str:
+    """The page's title in plain words, without its number."""
+    title = app.env.titles.get(pagename)
+    return title.astext() if title is not None else str(app.config.html_title)
 
 
 def with_address(site: str, pagename: str) -> Iterator[tuple[str, str]]:

@@ -79,7 +79,7 @@ def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
             "p",
             "The PDFs are printed by ",
             tag("code", "make pdf"),
-            ", which needs Chromium and takes about a minute; this site was built without, "
+            ", which needs Chromium and takes a few minutes; this site was built without, "
             "or has changed since they were printed.",
         ),
     ]
