@@ -236,7 +236,7 @@ def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
     front = words(site[1]["book/intro"])
     assert "illegible text Author, talk: slide 7" in front
     assert "damaged text Author et al., paper: Figure 3" in front
-    counts = "For 2 of those that do not hold in full, our copy of the source is damaged."
+    counts = "Of those that do not hold in full, 2 rest on words that our copy of the source shows"
     assert counts in words(site[1][f"book/chapters/{SOUND}"])
 
 

@@ -87,7 +87,7 @@ X.explorers.directions = {
   title: "the directions that matter",
   presets: [
     {name: "linear tasks", settings: {}},
-    {name: "waves, as in Figure 9 (~d~ = 10)", settings: {link: "cosine", where: "sphere"}},
+    {name: "waves, the paper's Figure 9 (~d~ = 10)", settings: {link: "cosine", where: "sphere"}},
     {name: "where it breaks: curved tasks on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
     {name: "long useless parts", settings: {cv: 3}},

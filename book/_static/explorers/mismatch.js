@@ -9,7 +9,7 @@ X.explorers.mismatch = {
   title: "the mismatch",
   presets: [
     {name: "noise sets the window", settings: {}},
-    {name: "as in Figure 5 (~n~ = 200, ~σ~ = 0.01)",
+    {name: "the paper's Figure 5 (~n~ = 200, ~σ~ = 0.01)",
       settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
     {name: "where it breaks: spacing sets it", settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
   ],

@@ -36,9 +36,9 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
     presets: [
-      {name: "as in Figure 9: squares", settings: {}},
-      {name: "Figure 9: waves", settings: {link: "cosine"}},
-      {name: "Figure 9: affine", settings: {link: "affine"}},
+      {name: "the paper's Figure 9: squares", settings: {}},
+      {name: "its waves", settings: {link: "cosine"}},
+      {name: "its affine tasks", settings: {link: "affine"}},
       {name: "without the stretch", settings: {J: "no"}},
       {name: "where it breaks: ~d~ = 4", settings: {J: "no", d: 4}},
     ],
@@ -59,7 +59,7 @@
         "J",
         "stretch ~J~",
         [
-          ["yes", "on, as in Figure 9"],
+          ["yes", "on, as in the paper's Figure 9"],
           ["no", "off"],
         ],
         "yes",

@@ -89,9 +89,9 @@
     end: 20000,
     presets: [
       {name: "a circle", settings: {}},
-      {name: "like Figure 1: steep", settings: {n: 30, sigma: 0.5, L: 6}},
+      {name: "like the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
       {
-        name: "as in Figure 3 (~n~ = 20, ~σ~ = 0.01)",
+        name: "the paper's Figure 3 (~n~ = 20, ~σ~ = 0.01)",
         settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
       },
       {name: "noise rules", settings: {sigma: 1.2, n: 400}},

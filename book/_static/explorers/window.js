@@ -16,10 +16,10 @@ X.explorers.window = {
   title: "the window",
   presets: [
     {name: "long prompts", settings: {}},
-    {name: "as in Figure 3 (~n~ = 20, ~σ~ = 0.01)",
+    {name: "the paper's Figure 3 (~n~ = 20, ~σ~ = 0.01)",
       settings: {n: 20, sigma: 0.01, d: 5, L: 1, family: "relu"}},
-    {name: "Figure 4, ~n~ = 200", settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
-    {name: "like Figure 1: a circle, steep", settings: {n: 30, sigma: 0.5, d: 2, L: 6}},
+    {name: "the paper's Figure 4, ~n~ = 200", settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
+    {name: "like the paper's Figure 1: a circle", settings: {n: 30, sigma: 0.5, d: 2, L: 6}},
     {name: "mostly noise", settings: {n: 10000, sigma: 2, d: 2, L: 1}},
     {name: "where it breaks: waves", settings: {n: 20, sigma: 0.01, d: 5, L: 8, family: "cosine"}},
   ],

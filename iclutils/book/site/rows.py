@@ -120,13 +120,15 @@ def counts(page: Page, node: Element) -> Sequence[Node | str]:
         if verdict in found
     ]
     if badges and listed != node["chapter"]:
-        see_all = tag("a", "all listed there", href=f"{page.to_chapter(listed)}#the-verdicts")
-        badges.append(tag("span", "of the claims on this page and the next (", see_all, ")."))
+        second = tag("a", "its second page", href=f"{page.to_chapter(listed)}#the-verdicts")
+        where = ("of the claims on this page and on ", second, ", which lists them all.")
+        badges.append(tag("span", *where))
     scored = [one for one in page.build.scored if one.chapter in pages]
     resting = len(damaged(scored))
     if resting:
-        of_these = f"For {resting} of those that do not hold in full, "
-        badges.append(tag("span", f"{of_these}our copy of the source is damaged."))
+        rest = "rests" if resting == 1 else "rest"
+        of_these = f"Of those that do not hold in full, {resting} {rest} on words "
+        badges.append(tag("span", f"{of_these}that our copy of the source shows badly."))
     return spaced(badges) or [NOT_RUN]
 
 
