@@ -5,8 +5,13 @@ density is proportional to :math:`(1-t^2)^{(d-3)/2}`. :math:`P_k` is the Gegenba
 degree k scaled to :math:`P_k(1)=1`.
 """
 
+import functools
+import math
+from typing import Any
+
 import torch
 from jaxtyping import Float, Int, Real
+from numpy.polynomial import chebyshev
 from scipy import special
 from torch import Tensor
 
@@ -15,6 +20,8 @@ from iclutils.ground import validation
 TINY = 1e-280  # below it a Bessel function has lost digits, or is zero
 WIDEST = 1e9  # the last window at which scipy's Bessel functions are numbers
 START = 60  # steps above the last degree at which a downward recursion begins
+SLOW = 100.0  # the fastest wave whose product is a polynomial short enough to be worth it
+ROUNDING = 1e-15  # coefficients of a Chebyshev series below it are rounding, for values up to 1
 
 
 def gegenbauer(
@@ -33,7 +40,7 @@ def gegenbauer(
     """
     validation.whole("d", d, low=2)
     validation.finite("t", t)
-    wanted = [validation.whole("degrees", int(k), low=0) for k in degrees]
+    wanted = [int(k) for k in _degrees(degrees)]
     values = torch.empty(*t.shape, len(wanted), dtype=torch.float64)
     columns: dict[int, list[int]] = {}
     for column, k in enumerate(wanted):
@@ -57,12 +64,13 @@ def multiplicity(degrees: Real[Tensor, " K"], d: int) -> Float[Tensor, " K"]:
     .. math:: N_0 = 1,\qquad N_k = \frac{2k+d-2}{k}\binom{k+d-3}{k-1}
 
     On :math:`S^{d-1}` the mean square of :math:`P_k` is :math:`1/N_k`. ``degrees`` are whole
-    numbers, zero or above, of any dtype.
+    numbers, zero or above, of any dtype. Raises ``ValueError`` for others and for d < 2.
 
     >>> multiplicity(torch.tensor([0, 1, 2, 3]), 3).tolist()
     [1.0, 3.0, 5.0, 7.0]
     """
-    k = degrees.double()
+    validation.whole("d", d, low=2)
+    k = _degrees(degrees)
     binomial = special.binom((k + d - 3).numpy(), (k - 1).clamp(min=0).numpy())
     count = (2 * k + d - 2) / k.clamp(min=1) * torch.as_tensor(binomial)
     return torch.where(k == 0, torch.ones_like(count), count)
@@ -75,12 +83,56 @@ def characteristic(squared: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*
               = {}_0F_1\bigl(;\tfrac d2;-\tfrac{r^2}4\bigr)
 
     with w uniform on :math:`S^{d-1}`. It is smooth in ``squared`` :math:`= r^2 \ge 0`, at zero too.
-    For d = 1 it is :math:`\cos r`.
+    For d = 1 it is :math:`\cos r`. Raises ``ValueError`` for d < 1 and for a ``squared`` that is
+    negative or not finite.
 
     >>> round(float(characteristic(torch.tensor(4.0, dtype=torch.float64), 3)), 6)  # sin(2)/2
     0.454649
     """
+    validation.whole("d", d)
+    validation.within("squared", squared, 0.0, math.inf)
     return torch.as_tensor(special.hyp0f1(d / 2, (-squared / 4).numpy()))
+
+
+def wave_product(t: Float[Tensor, "*batch"], d: int, frequency: float) -> Float[Tensor, "*batch"]:
+    r"""The mean product of a random wave's values at two unit vectors with :math:`x^\top y=t`.
+
+    .. math:: E\cos(Lw^\top x)\cos(Lw^\top y)
+              = \tfrac12\bigl[\varphi(L\sqrt{2-2t}) + \varphi(L\sqrt{2+2t})\bigr]
+
+    with L the ``frequency``, w uniform on :math:`S^{d-1}` and φ of
+    :func:`iclutils.ground.sphere.characteristic`. It is even and entire in t, so up to a frequency
+    of 100 a short Chebyshev series in :math:`2t^2-1` has it to 1e-12. Raises ``ValueError`` for
+    d < 1, a t outside of [−1, 1] by more than rounding, or a frequency that is negative or not
+    finite.
+
+    >>> round(float(wave_product(torch.ones(1, dtype=torch.float64), 3, 2.0)), 6)
+    0.4054
+    """
+    validation.within("t", t, -1 - 1e-6, 1 + 1e-6)
+    validation.nonnegative("frequency", frequency)
+    if frequency > SLOW:
+        return _wave_product(t, d, frequency)
+    return torch.as_tensor(chebyshev.chebval((2 * t.square() - 1).numpy(), _series(d, frequency)))
+
+
+def _wave_product(t: Float[Tensor, "*batch"], d: int, frequency: float) -> Float[Tensor, "*batch"]:
+    """The same from its formula, two Bessel functions for each t."""
+    apart, along = (frequency**2 * (2 + 2 * s * t).clamp(min=0) for s in (-1, 1))
+    return 0.5 * (characteristic(apart, d) + characteristic(along, d))
+
+
+@functools.cache
+def _series(d: int, frequency: float) -> tuple[float, ...]:
+    r"""Its Chebyshev coefficients in :math:`2t^2-1`; they fall fast beyond half the frequency."""
+    terms = math.ceil(frequency) + 24
+
+    def at(u: Any) -> Any:
+        t = (torch.as_tensor(1 + u) / 2).clamp(min=0).sqrt()
+        return _wave_product(t, d, frequency).numpy()
+
+    series = chebyshev.chebtrim(chebyshev.chebinterpolate(at, terms), ROUNDING)
+    return tuple(series.tolist())
 
 
 def log_partition(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
@@ -118,14 +170,14 @@ def tilted_average(
 
     .. math:: \frac{E\,e^{wt}P_k(t)}{E\,e^{wt}} = \frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}
 
-    Raises ``ValueError`` for d < 2 or a w that is not in [0, 1e9].
+    Raises ``ValueError`` for d < 2, a degree below zero or a w that is not in [0, 1e9].
 
     >>> w = torch.tensor([0.0, 2.0], dtype=torch.float64)
     >>> tilted_average(w, 3, torch.tensor([1]))[:, 0].numpy().round(4).tolist()  # coth w − 1/w
     [0.0, 0.5373]
     """
     w = _window(w, d)
-    k = degrees.double()
+    k = _degrees(degrees)
     order = d / 2 - 1
     at = torch.where(w == 0, torch.ones_like(w), w).unsqueeze(-1)
     below = torch.as_tensor(special.ive(order, at.numpy()))
@@ -175,6 +227,11 @@ def cap_area(epsilon: Float[Tensor, "*batch"] | float, d: int) -> Float[Tensor, 
     square = 1 - (1 - height) ** 2
     area = 0.5 * torch.as_tensor(special.betainc((d - 1) / 2, 0.5, square.numpy()))
     return torch.where(height > 1, 1 - area, area)
+
+
+def _degrees(degrees: Real[Tensor, " K"]) -> Float[Tensor, " K"]:
+    """The degrees in float64, checked."""
+    return validation.wholes("degrees", degrees, low=0).double()
 
 
 def _window(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:

@@ -4,7 +4,7 @@ Each error names the argument, its value and what is allowed.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 import torch
@@ -48,6 +48,21 @@ def noise(name: str, value: float) -> float:
     return in_range(name, value, 0.0, LARGEST_NOISE)
 
 
+def real(name: str, value: object) -> float:
+    """A real number as a ``float``; one too large for it is infinite, and NaN is let through.
+
+    Raises ``TypeError`` for anything else: text, a bool, a list, an array of several numbers.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a real number; got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be one real number; got {value!r}") from None
+
+
 def in_range(
     name: str,
     value: float,
@@ -63,10 +78,7 @@ def in_range(
     ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite or
     outside.
     """
-    is_real = isinstance(value, (int, float)) or hasattr(value, "__float__")
-    if isinstance(value, bool) or not is_real:
-        raise TypeError(f"{name} must be a real number; got {value!r}")
-    number = float(value)
+    number = real(name, value)
     too_low = number < low or (open_low and number == low)
     too_high = number > high or (open_high and number == high)
     if not math.isfinite(number) or too_low or too_high:
@@ -97,12 +109,33 @@ def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
     return number
 
 
+def sizes(name: str, given: Iterable[int]) -> tuple[int, ...]:
+    """The sizes of some axes: whole numbers, zero or above.
+
+    Raises ``TypeError`` where ``given`` is no sequence of whole numbers, ``ValueError`` where one
+    of them is negative.
+
+    >>> sizes("size", [4, 2])
+    (4, 2)
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a tuple of whole numbers, such as (4, 2); got {given!r}")
+    return tuple(whole(name, number, low=0) for number in given)
+
+
 def one_of(name: str, value: Value, allowed: Iterable[Value]) -> Value:
     """One of the ``allowed`` values; ``KeyError`` with all of them where it is none."""
     choices = list(allowed)
     if value not in choices:
         raise KeyError(f"{name} must be one of {choices}; got {value!r}")
     return value
+
+
+def holds(name: str, mapping: Mapping[str, object], wanted: Iterable[str]) -> None:
+    """Check that a mapping has all the ``wanted`` keys; ``KeyError`` with those that it has not."""
+    missing = [key for key in wanted if key not in mapping]
+    if missing:
+        raise KeyError(f"{name} must hold {missing}; got {list(mapping)}")
 
 
 def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
@@ -112,6 +145,11 @@ def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name} must be a torch.Tensor; got {type(tensor).__name__}")
+    if tensor.numel() and tensor.is_floating_point():
+        # no copy, unlike a mask of all entries; both are NaN where one entry is
+        ends = torch.stack([tensor.amin(), tensor.amax()])
+        if bool(torch.isfinite(ends).all()):
+            return tensor
     bad = int((~torch.isfinite(tensor)).sum())
     if bad:
         total = tensor.numel()
@@ -134,9 +172,25 @@ def within(
     return tensor
 
 
-def shape(
-    name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int
-) -> dict[str, int]:
+def wholes(
+    name: str, tensor: Shaped[Tensor, "..."], low: int, high: int | None = None
+) -> Shaped[Tensor, "..."]:
+    """A tensor of whole numbers from ``low`` to ``high``, of any dtype, returned as it came.
+
+    Raises ``TypeError`` for what is no tensor, ``ValueError`` with the first entry that is not
+    whole or is outside.
+    """
+    finite(name, tensor)
+    last = math.inf if high is None else high
+    outside = tensor[(tensor < low) | (tensor > last) | (tensor != tensor.round())]
+    if outside.numel():
+        allowed = f"from {low} on" if high is None else f"in {low}..{high}"
+        first = float(outside.flatten()[0])
+        raise ValueError(f"{name} must be whole numbers {allowed}; one of its entries is {first:g}")
+    return tensor
+
+
+def shape(name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int) -> dict[str, int]:
     """The sizes of a tensor's axes by letter, ``shape("x", x, "... n d", d=5)["n"]``.
 
     ``pattern`` has one letter or word per axis, ``...`` first for any leading axes, and whole

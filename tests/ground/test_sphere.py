@@ -46,6 +46,16 @@ def test_the_characteristic_function_of_a_sign_is_the_cosine() -> None:
     torch.testing.assert_close(sphere.characteristic(r.square(), 1), r.cos())
 
 
+@pytest.mark.parametrize("d", [2, 5, 50])
+@pytest.mark.parametrize("frequency", [0.0, 0.1, 1.0, 10.0, 99.5, 300.0])
+def test_the_series_of_a_wave_product_has_its_formula(d: int, frequency: float) -> None:
+    t = torch.linspace(-1, 1, 2001, dtype=torch.float64)
+    apart, along = (sphere.characteristic(frequency**2 * (2 + 2 * s * t), d) for s in (-1, 1))
+    found = sphere.wave_product(t, d, frequency)
+    # a series of some hundred terms adds that many ulp; so do the Bessel functions themselves
+    torch.testing.assert_close(found, (apart + along) / 2, atol=1e-12, rtol=0)
+
+
 @pytest.mark.parametrize("d", [2, 3, 5, 8])
 def test_tilted_averages_equal_quadrature(d: int) -> None:
     t, weight = zonal.quadrature(d)
@@ -82,6 +92,8 @@ def test_cap_area_is_the_share_of_random_points() -> None:
         (lambda: sphere.tilted_average(torch.tensor([math.nan]), 3, DEGREES), ["w", "NaN"]),
         (lambda: sphere.gegenbauer(torch.ones(1), 1, DEGREES), ["d", "at least 2", "1"]),
         (lambda: sphere.gegenbauer(torch.ones(1), 3, torch.tensor([-1])), ["degrees", "-1"]),
+        (lambda: sphere.wave_product(torch.full((1,), 1.1), 3, 1.0), ["t", "1.1"]),
+        (lambda: sphere.wave_product(torch.ones(1), 3, -1.0), ["frequency", "-1"]),
         (lambda: sphere.cap_area(0.5, 1), ["d", "at least 2", "1"]),
     ],
 )
@@ -109,6 +121,13 @@ def test_where_bessel_functions_underflow(d, w):
     log = float(sphere.log_partition(t, d))
     # 1e-9 is the first order that the series for small windows leaves out
     assert log == pytest.approx(math.log1p(sum(series[1:])), rel=1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_small_window_has_the_first_order_of_the_mean(d: int) -> None:
+    w = torch.tensor([1e-6, 9e-5], dtype=torch.float64)
+    # E t² = 1/d; the next order is w⁴/d², and 1e-7 leaves room for it
+    torch.testing.assert_close(sphere.log_partition(w, d), w**2 / (2 * d), rtol=1e-7, atol=0)
 
 
 def test_both_routes_agree_where_both_work():

@@ -3,11 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
-from jaxtyping import Float
-from torch import Tensor
-
 from iclutils.ground import validation
-from iclutils.ground.statistics.estimates import Estimate, difference, mean_se
+from iclutils.ground.statistics.estimates import Estimate
 
 SUPPORTED = "supported"
 CONTRADICTED = "contradicted"
@@ -64,11 +61,17 @@ def equal(
     se: float = 0.0,
     dof: float | None = None,
 ) -> Comparison:
-    """Is ``value`` the ``target`` to within the margin ``tol``?
+    r"""Is ``value`` the ``target`` to within the margin ``tol``?
 
-    Supported where it lies in the margin and its interval is no wider than the margin, contradicted
-    where all of its interval lies outside, undecided otherwise: noise never helps. ``tol`` is a
-    derived term (a finite-size correction, a bound, the size of what would matter). Raises
+    Supported where all of its interval lies within the margin, contradicted where all of it lies
+    outside, undecided otherwise,
+
+    .. math:: |x - x_0| + h \le m, \qquad |x - x_0| - h > m,
+
+    for the value x with the half-width h and the target :math:`x_0` with the margin m. Noise never
+    helps: a value whose mean is out of the margin is supported with probability ``LEVEL``/2 at
+    most. ``tol`` is a derived term (a finite-size correction, a bound, the size of what would
+    matter). Raises
     ``ValueError`` where ``tol`` is not positive, because two computed numbers are never equal to
     the last bit, for a ``se`` without ``dof``, for NaN, and for an infinite ``target``.
 
@@ -131,28 +134,13 @@ def less(
     return _comparison(LESS, _estimate(value, se, dof), bound, f"< {bound:.4g}")
 
 
-def ordered(samples: Float[Tensor, "S T"], *, paired: bool = False) -> list[Comparison]:
-    """Does the mean over T trials rise from each of S settings to the next?
-
-    Returns the S − 1 adjacent comparisons. ``paired=True`` uses the trial-wise differences (same
-    random stream in both settings); otherwise the settings are independent. Raises ``ValueError``
-    for another shape, fewer than 2 trials, NaN or infinity.
-    """
-    size = validation.shape("samples", samples, "S T")["S"]
-    if paired:
-        steps = mean_se(samples.diff(dim=0), 1)
-        return [greater(steps.at(i)) for i in range(size - 1)]
-    means = mean_se(samples, 1)
-    return [greater(difference(means.at(i + 1), means.at(i))) for i in range(size - 1)]
-
-
 def judged(test: str, value: float, half_width: float, bound: float, margin: float) -> str:
     """The outcome of one comparison, by the rules of :func:`equal` and :func:`greater`."""
     if test == EQUAL:
         distance = abs(value - bound)
         if distance > margin + half_width:
             return CONTRADICTED
-        return SUPPORTED if distance <= margin and half_width <= margin else UNDECIDED
+        return SUPPORTED if distance + half_width <= margin else UNDECIDED
     gap = value - bound if test == GREATER else bound - value
     if gap > half_width:
         return SUPPORTED
@@ -170,7 +158,7 @@ def _comparison(
 
 def _bound(name: str, value: float) -> float:
     """A finite number: no value could ever be told from an infinite bound."""
-    number = float(value)
+    number = validation.real(name, value)
     if not math.isfinite(number):
         hint = "use greater or less where one side is open"
         raise ValueError(f"{name} must be a finite number; got {number} ({hint})")
@@ -178,7 +166,7 @@ def _bound(name: str, value: float) -> float:
 
 
 def _number(name: str, value: object) -> float:
-    number = float(value)  # type: ignore[arg-type]
+    number = validation.real(name, value)
     if math.isnan(number):
         raise ValueError(f"{name} must be a number; got nan")
     return number
