@@ -1,45 +1,37 @@
-"""What each row of the ledger said when it was last looked at, as one digest a row.
+"""Notes what changed in rows that have been measured; the checker notes a row at its first run.
 
-    python tests/rows.py     write tests/rows.txt anew
+    python tests/rows.py     bring tests/rows.txt up to the ledger
 
-A changed word of a row turns ``tests/test_claims.py`` red until this is run, so that no statement,
-criterion or tolerance changes unseen: the review sees which rows did, and whether their ``amended``
-says why.
+A row whose words, criterion or controls changed is noted only with a new entry in its ``amended``.
 """
 
-import hashlib
-import json
-from pathlib import Path
+import sys
 
-from iclutils.book.ledger import Row, load
-from iclutils.book.runs.files import write_atomically
-
-KEPT = Path(__file__).with_name("rows.txt")
+from iclutils.book.ledger import load, noted
+from iclutils.book.ledger.noted import Note
 
 
-def digest(row: Row) -> str:
-    """Of all that a row says."""
-    said = json.dumps(row, sort_keys=True, default=str, ensure_ascii=False)
-    return hashlib.sha256(said.encode()).hexdigest()[:16]
-
-
-def digests() -> dict[str, str]:
-    """Of the ledger as it is."""
+def now() -> dict[str, Note]:
+    """What there is to note of the ledger as it is."""
     blocks = load()["chapters"].values()
-    return {row["id"]: digest(row) for block in blocks for row in block["claims"]}
+    return {row["id"]: noted.of_row(row) for block in blocks for row in block["claims"]}
 
 
-def kept() -> dict[str, str]:
-    """Of the ledger as it was last looked at."""
-    lines = KEPT.read_text(encoding="utf8").splitlines()
-    return dict(map(str.split, lines))
-
-
-def main() -> None:
-    """Write them anew."""
-    lines = [f"{claim} {value}\n" for claim, value in digests().items()]
-    write_atomically(KEPT, "".join(lines))
+def main() -> int:
+    """Note the changes, or say why not."""
+    notes, rows = noted.read(), now()
+    refused = list(noted.refusals(notes, rows))
+    if refused:
+        print("not noted:", *refused, sep="\n  ")
+        return 1
+    for claim, note in notes.items():
+        if claim not in rows:
+            print(f"{claim}: gone")
+        elif note != rows[claim]:
+            print(f"{claim}: {', '.join(note.changed(rows[claim])) or 'amended or completed'}")
+    noted.write({claim: note for claim, note in rows.items() if claim in notes})
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,7 +10,7 @@ import nbformat
 import nbval.plugin as nbv
 import pytest
 
-from iclutils.book.checker import elsewhere, kernel, knobs, progress
+from iclutils.book.checker import elsewhere, kernel, knobs
 from iclutils.book.checker.comparison import (
     ClaimItem,
     KnobItem,
@@ -20,13 +20,16 @@ from iclutils.book.checker.comparison import (
 )
 from iclutils.book.checker.findings import Consequence, Finding
 from iclutils.book.checker.knobs import Turn
-from iclutils.book.checker.reference import Reference
-from iclutils.book.checker.run import ChapterRun, ran_before
-from iclutils.book.ledger import schema
+from iclutils.book.checker.progress import CELLS
+from iclutils.book.checker.reference import Reference, is_folded, printed_lines
+from iclutils.book.checker.run import ChapterRun, expected_path, ran_before
+from iclutils.book.ledger import noted, schema
+from iclutils.book.ledger.noted import Note
 from iclutils.book.runs import cache, origin
 from iclutils.book.runs.files import ROOT
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
+FIRST_NUMBERS = "first_numbers"  # of a report's properties: rows, and what they said
 FORBIDDEN_TAGS = {
     "skip-execution",
     "raises-exception",
@@ -34,34 +37,32 @@ FORBIDDEN_TAGS = {
     "nbval-raises-exception",
     "nbval-ignore-output",
 }
+# a block in the notebook's language that is no cell: its name is misspelt
+_LOST_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{(?!code-cell\})([\w-]+)\}[ \t]*ipython3", re.MULTILINE)
 _CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
 
 
-class SeedsOfChapter(pytest.Collector):
-    """One chapter, once for each master seed of the command line."""
+class TurnsOfChapter(pytest.Collector):
+    """One chapter, once for each master seed of the command line, or for each of its knobs."""
 
     def __init__(self, path: Path, **kwargs: Any) -> None:
         super().__init__(name=path.name, path=path, **kwargs)
 
     def collect(self) -> Iterator["ChapterFile"]:
-        """The chapter with its knob turned, one after another."""
-        for seed in self.config.option.master_seeds.split():
-            chapter = turned_chapter(self, Turn("seed", int(seed)))
-            chapter.master_seed = int(seed)
-            yield chapter
-
-
-class KnobsOfChapter(pytest.Collector):
-    """One chapter, once for each of its knobs, which is turned."""
-
-    def __init__(self, path: Path, **kwargs: Any) -> None:
-        super().__init__(name=path.name, path=path, **kwargs)
-
-    def collect(self) -> Iterator["ChapterFile"]:
-        """The chapter with one knob turned after another, but for what ran through before."""
-        asked = self.config.option.knobs
-        for turn in knobs.turns(self.path.stem, asked):
-            if asked != knobs.ALL or not ran_before(self.path, turn):
+        """The chapter with its knobs turned, one after another, but for what ran through before."""
+        option = self.config.option
+        if option.master_seeds:
+            for seed in option.master_seeds.split():
+                chapter = turned_chapter(self, Turn("seed", int(seed)))
+                chapter.master_seed = int(seed)
+                yield chapter
+            return
+        try:
+            turns = knobs.turns(self.path.stem, option.knobs)
+        except ValueError as error:
+            raise self.CollectError(str(error)) from None
+        for turn in turns:
+            if option.knobs != knobs.ALL or not ran_before(self.path, turn):
                 yield turned_chapter(self, turn)
 
 
@@ -81,17 +82,19 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
     master_seed: int | None = None  # the verdicts under it are compared
     turn: Turn | None = None
     run: ChapterRun
+    unmeasured: dict[str, Note]  # the rows whose first number was not seen yet, as they are written
 
     def collect(self) -> Iterator[pytest.Item]:
         """The tests of the chapter; a chapter that would not be checked is refused."""
         mode = self.config.option.chapters
         try:
-            self.run = self._new_run(compare=mode in ("compare", "try"))
+            self.run = self._new_run(self._held_to(mode))
         except ValueError as error:
             raise self.CollectError(str(error)) from None
         self.nb = self.run.notebook
+        self.unmeasured = unmeasured(self.path.stem)
         cells = self.run.cells
-        for number, cell in enumerate(cells):
+        for number, cell in enumerate(cells, 1):
             yield ChapterCell.from_parent(
                 self,
                 name=f"cell{number}",
@@ -111,7 +114,13 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             yield PageItem.from_parent(self, name="page", run=self.run)
         yield LedgerItem.from_parent(self, name="ledger", run=self.run)
 
-    def _new_run(self, *, compare: bool) -> ChapterRun:
+    def _held_to(self, mode: str) -> Reference:
+        """What the run is compared with: nothing where none is asked for or is there yet."""
+        knob = self.turn is not None and self.master_seed is None
+        there = mode == "compare" or (mode == "try" and expected_path(self.path.stem).exists())
+        return read_expected(self.path.stem) if there and not knob else Reference()
+
+    def _new_run(self, expected: Reference) -> ChapterRun:
         notebook = readable_chapter(self.path)
         if self.turn is not None:
             knobs.turn(notebook, self.turn)
@@ -121,7 +130,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             path=self.path,
             notebook=notebook,
             rows=rows_of(self.path.stem),
-            expected=read_expected(self.path.stem) if compare else Reference(),
+            expected=expected,
             digest=origin.reference(self.path.stem, ROOT),
             master_seed=self.master_seed,
             turn=self.turn,
@@ -149,6 +158,11 @@ def readable_chapter(path: Path) -> Any:
         raise ValueError(f"{path.name} has no jupytext header, {reason}")
     notebook = cache.read_chapter(path)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    misspelt = _LOST_CELL.search(text)
+    if misspelt:
+        line = text.count("\n", 0, misspelt.start(1)) + 1
+        name = misspelt.group(1)
+        raise ValueError(f"{path.name}, line {line}: {{{name}}} must be {{code-cell}} to be run")
     lost = len(_CODE_CELL.findall(text)) - len(cells)
     if lost:
         reason = "stand inside another block and would never be run"
@@ -161,7 +175,7 @@ def readable_chapter(path: Path) -> Any:
         if bad or dict(nbv.find_comment_markers(cell.source)):
             rest = sorted(bad) or "its nbval comment"
             rule = f"every cell is run and may not fail; remove {rest}"
-            raise ValueError(f"{path.name}, code cell {number}: {rule}")
+            raise ValueError(f"{path.name}, code cell {number + 1} of {len(cells)}: {rule}")
     return notebook
 
 
@@ -178,18 +192,27 @@ def rows_of(chapter: str) -> list[str]:
     return [row["id"] for row in rows]
 
 
+def unmeasured(chapter: str) -> dict[str, Note]:
+    """What there is to note of the chapter's rows that were never run."""
+    notes = noted.read(ROOT / "tests" / "rows.txt")
+    block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
+    new = [row for row in block["claims"] if row["id"] not in notes]
+    return {row["id"]: noted.of_row(row) for row in new}
+
+
 class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
-    """One code cell: it must run without an error. What it printed is kept for the claims."""
+    """One code cell: it must run without an error. What it shows is kept for the comparisons."""
 
     def __init__(self, *, run: ChapterRun, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.run = run
         self.output_timeout = OUTPUT_WAIT
+        self.user_properties.append((CELLS, len(run.cells)))
 
     @property
     def where(self) -> str:
         """The cell's name in messages."""
-        return f"{self.run.label}, cell {self.cell_num + 1} of {len(self.run.cells)}"
+        return f"{self.run.label}, cell {self.cell_num} of {len(self.run.cells)}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where pytest says that the test is."""
@@ -209,24 +232,36 @@ class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
 
     def runtest(self) -> None:
         """Run the cell, unless an earlier one failed."""
-        if self.run.cells_passed < self.cell_num:
+        if self.run.cells_passed < self.cell_num - 1:
             raise Consequence("not run: an earlier cell of this chapter failed")
-        report = progress.of(self.config)
-        report.cell(self.run, self.cell_num)
         try:
             super().runtest()
-        except BaseException:
-            report.failed(self.run, self.cell_num)
-            raise
+            if self.cell_num == len(self.run.cells):
+                self.refuse_what_no_key_covers()
         finally:
             self.keep_outputs()
+            self.note_first_numbers()
         self.run.cells_passed += 1
         if self.run.whole:
             self.run.ran_through(kernel.processor_seconds(self.parent.kernel))
-            report.done(self.run)
+
+    def note_first_numbers(self) -> None:
+        """Hand on what the rows say whose first number this cell showed."""
+        waiting = self.parent.unmeasured
+        first = [record.id for record in self.run.records if record.id in waiting]
+        seen = {claim: tuple(waiting.pop(claim)) for claim in dict.fromkeys(first)}
+        if seen:
+            self.user_properties.append((FIRST_NUMBERS, seen))
+
+    def refuse_what_no_key_covers(self) -> None:
+        """After the last cell: what the kernel has loaded of the package is in the page's key."""
+        outside = self.run.outside_the_key(kernel.loaded_files(self.parent.kernel))
+        if outside:
+            why = "so that a change there would not run this page again; import it in a cell"
+            raise Finding(f"loaded, but not in the page's key, {why}: {', '.join(outside)}")
 
     def keep_outputs(self) -> None:
-        """Put the outputs into the notebook, and hand what was printed to the run."""
+        """Put the outputs into the notebook, and hand the verdicts to the run."""
         outputs = []
         for output in self.test_outputs or []:
             node: Any = nbformat.from_dict(dict(output))  # type: ignore[no-untyped-call]
@@ -235,6 +270,7 @@ class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
             outputs.append(node)
             if node["output_type"] == "stream" and node["name"] == "stderr":
                 self.run.warns(self.cell_num, node["text"])
-            elif node["output_type"] == "stream":
-                self.run.prints(self.cell_num, node["text"])
+            self.run.checks(node)
         self.cell["outputs"] = outputs
+        if is_folded(self.cell):
+            self.run.prints(self.cell_num, printed_lines(self.cell))

@@ -1,84 +1,161 @@
 """The figures of two runs: whether they show the same, but for another machine's rounding.
 
-A number may differ by ``ROUNDED``, or by a little of what its panel shows. Where a training is not
-stable, the last bit of a sum decides which way it goes, and its mean is one of many draws: a point
-with bars may differ by its bar, as a claim by its half-width, and the bar by the factor that it has
-for a claim; a line in a band of its colour, and the band's edges, by ``WANDER`` of the band.
+A reference holds each series of a figure at five places. A number may differ by ``ROUNDED``, or by
+a little of what its panel shows. Where a training is not stable, the last bit of a sum decides
+which way it goes, and its mean is one of many draws: a point with bars may differ by its bar, as a
+claim by its half-width, and the bar by the factor that it has for a claim; a line in a band of its
+colour, and the band's edges, by ``WANDER`` of the band.
+
+Panels neither axis of which has a name are drawings, not results; they are not held.
 """
 
+import csv
+import io
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+import msgspec
 
 from iclutils.book.checker.rounding import ROUNDED
 from iclutils.book.ledger.lines import HALF_WIDTH_FACTOR
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
+WORDS = ("title", "series", "kind", "colour")  # that tell a series from others of its panel
 BARS = "points with bars"
-DOT = " · "  # between the words of a series' name
 PLACES = 5  # of a series, that a reference holds
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
 WANDER = 0.1  # of a band; quartiles of 48 trials are known to a seventh of it (standard error)
 
-Series = dict[str, Any]
+Entry = float | str | None  # a number, words at its place, or nothing
+
+
+class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One series of a figure: where it is, how many points it has, each axis at five places."""
+
+    panel: int
+    title: str = ""
+    series: str = ""
+    kind: str = ""
+    colour: str = ""
+    points: int
+    x: list[Entry] | None = None
+    x_low: list[Entry] | None = None
+    x_high: list[Entry] | None = None
+    y: list[Entry] | None = None
+    y_low: list[Entry] | None = None
+    y_high: list[Entry] | None = None
+    value: list[Entry] | None = None
+
+    @property
+    def name(self) -> str:
+        """What tells it from the other series of its figure."""
+        words = (self.title, self.series, self.kind, self.colour)
+        return " · ".join([str(self.panel), *filter(None, words)])
+
+    @property
+    def at(self) -> Mapping[str, Sequence[Entry]]:
+        """The axes that it has, each at five places."""
+        shown = {axis: getattr(self, axis) for axis in AXES}
+        return {axis: entries for axis, entries in shown.items() if entries is not None}
+
+
+# ------------------------------------------------------------------ from a run
+
+
+def series_of(text: str) -> list[Series]:
+    """The series of a figure's table, but for those of drawings."""
+    grouped: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in csv.DictReader(io.StringIO(text)):
+        if row.get("x_axis") or row.get("y_axis"):
+            key = (row["panel"], *(row.get(name, "") for name in WORDS))
+            grouped.setdefault(key, []).append(row)
+    found = []
+    for key, rows in grouped.items():
+        picked = [rows[place] for place in places(len(rows))]
+        entries = {axis: [entry(row.get(axis, "")) for row in picked] for axis in AXES}
+        at = {axis: shown for axis, shown in entries.items() if set(shown) != {None}}
+        named: dict[str, Any] = {**dict(zip(WORDS, key[1:], strict=True)), **at}
+        found.append(Series(panel=int(key[0]), points=len(rows), **named))
+    return found
+
+
+def places(count: int) -> list[int]:
+    """Five places of a series, its ends among them; all of a shorter one."""
+    if count <= PLACES:
+        return list(range(count))
+    return [round(step * (count - 1) / (PLACES - 1)) for step in range(PLACES)]
+
+
+def entry(text: str) -> Entry:
+    """A number of a figure to four digits; words as they are; nothing where nothing is shown."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text or None
+    return float(f"{number:.4g}")
+
+
+# ------------------------------------------------------------------ compared
 
 
 def figure_differences(
-    name: str, expected: Mapping[str, Series], found: Mapping[str, Series]
+    name: str, expected: Sequence[Series], found: Sequence[Series]
 ) -> Iterator[str]:
     """Where a figure shows other series, or other values of one."""
-    if list(expected) != list(found):
-        yield f"{name}: its series are {list(found)}, and were {list(expected)}"
+    before, now = ([one.name for one in some] for some in (expected, found))
+    if before != now:
+        yield f"{name}: its series are {now}, and were {before}"
         return
-    for series, old in expected.items():
-        new = found[series]
-        if old["points"] != new["points"] or set(old) != set(new):
-            yield f"{name}, {series}: {new} for {old}"
+    for old, new in zip(expected, found, strict=True):
+        if old.points != new.points or set(old.at) != set(new.at):
+            yield f"{name}, {old.name}: {new} for {old}"
             continue
-        for axis in set(old) - {"points"}:
-            room = EXTENT * extent(found, panel_of(series), axis)
-            rooms = [max(room, chance) for chance in chances(expected, series, axis[0])]
-            words = zip(str(old[axis]).split(), str(new[axis]).split(), rooms, strict=True)
-            if not all(near(*three) for three in words):
-                yield f"{name}, {series}, {axis}\n  expected  {old[axis]}\n  found     {new[axis]}"
-        if kind_of(series) == BARS and not all(as_wide(old, new, along) for along in "xy"):
-            yield f"{name}, {series}: other bars\n  expected  {old}\n  found     {new}"
+        for axis in old.at:
+            room = EXTENT * extent(found, old.panel, axis)
+            rooms = [max(room, chance) for chance in chances(expected, old, axis[0])]
+            entries = zip(old.at[axis], new.at[axis], rooms, strict=True)
+            if not all(near(*three) for three in entries):
+                values = f"expected  {old.at[axis]}\n  found     {new.at[axis]}"
+                yield f"{name}, {old.name}, {axis}\n  {values}"
+        if old.kind == BARS and not all(as_wide(old, new, along) for along in "xy"):
+            yield f"{name}, {old.name}: other bars\n  expected  {old}\n  found     {new}"
 
 
-def chances(figure: Mapping[str, Series], series: str, along: str) -> list[float]:
+def chances(figure: Sequence[Series], one: Series, along: str) -> list[float]:
     """How far chance may move each place of a series along an axis; 0 where nothing was drawn."""
-    one = figure[series]
-    share, spread = (0.5, one) if kind_of(series) == BARS else (WANDER, band_of(figure, series))
-    widths = lengths(spread, along)
-    return [share * width for width in widths] or [0.0] * min(one["points"], PLACES)
+    share, spread = (0.5, one) if one.kind == BARS else (WANDER, band_of(figure, one))
+    widths = [] if spread is None else lengths(spread, along)
+    return [share * width for width in widths] or [0.0] * min(one.points, PLACES)
 
 
-def band_of(figure: Mapping[str, Series], series: str) -> Series:
+def band_of(figure: Sequence[Series], one: Series) -> Series | None:
     """The band in which a line of its colour runs, itself for a band, or nothing."""
-    one, (panel, *_, colour) = figure[series], series.split(DOT)
-    for name, other in figure.items():
-        same_place = panel_of(name) == panel and name.endswith(colour)
-        if kind_of(name) == "band" and same_place and other["x"] == one.get("x"):
-            return other if kind_of(series) in ("line", "band") else {}
-    return {}
+    for other in figure:
+        same_place = (other.panel, other.colour) == (one.panel, one.colour)
+        if other.kind == "band" and same_place and other.at.get("x") == one.at.get("x"):
+            return other if one.kind in ("line", "band") else None
+    return None
 
 
 def lengths(series: Series, along: str) -> list[float]:
     """How long the bars of points are, or how wide a band is, along an axis; empty without any."""
-    low, high = (str(series.get(f"{along}_{end}", "")).split() for end in ("low", "high"))
-    return [length(*ends) for ends in zip(map(as_number, low), map(as_number, high), strict=True)]
+    low, high = (series.at.get(f"{along}_{end}", []) for end in ("low", "high"))
+    return [length(*ends) for ends in zip(low, high, strict=True)]
 
 
-def length(low: float | None, high: float | None) -> float:
+def length(low: Entry, high: Entry) -> float:
     """The length of a bar; 0 where there is none, or no end to it."""
-    long = math.nan if low is None or high is None else high - low
-    return long if math.isfinite(long) else 0.0
+    if not isinstance(low, float | int) or not isinstance(high, float | int):
+        return 0.0
+    return high - low if math.isfinite(high - low) else 0.0
 
 
 def as_wide(old: Series, new: Series, along: str) -> bool:
     """Whether bars are as long as they were: to within a claim's factor, or as they are written."""
-    ends = [abs(as_number(word) or 0.0) for word in str(old.get(f"{along}_high", "")).split()]
+    highs = old.at.get(f"{along}_high", [])
+    ends = [abs(end) if isinstance(end, float | int) else 0.0 for end in highs]
     pairs = zip(lengths(old, along), lengths(new, along), ends, strict=True)
     return all(
         max(one, other) <= HALF_WIDTH_FACTOR * min(one, other) + WRITTEN * end
@@ -86,37 +163,18 @@ def as_wide(old: Series, new: Series, along: str) -> bool:
     )
 
 
-def panel_of(series: str) -> str:
-    """The panel's number in the name of a series."""
-    return series.partition(DOT)[0]
-
-
-def kind_of(series: str) -> str:
-    """The kind in the name of a series, which stands before its colour, where it has one."""
-    words = series.split(DOT)
-    return words[-2] if words[-1].startswith("#") else words[-1]
-
-
-def extent(found: Mapping[str, Series], panel: str, axis: str) -> float:
+def extent(found: Sequence[Series], panel: int, axis: str) -> float:
     """How much of an axis the series of a panel take up."""
-    beside = [one for name, one in found.items() if panel_of(name) == panel]
-    texts = [str(one[axis]) for one in beside if axis in one]
-    values = [as_number(word) for text in texts for word in text.split()]
-    finite = [value for value in values if value is not None and math.isfinite(value)]
+    entries = [value for one in found if one.panel == panel for value in one.at.get(axis, [])]
+    numbers = [value for value in entries if isinstance(value, float | int)]
+    finite = [value for value in numbers if math.isfinite(value)]
     return max(finite, default=0.0) - min(finite, default=0.0)
 
 
-def near(expected: str, found: str, room: float) -> bool:
+def near(expected: Entry, found: Entry, room: float) -> bool:
     """Whether two entries of a figure are the same but for rounding, or within ``room``."""
-    old, new = as_number(expected), as_number(found)
-    if old is None or new is None or not math.isfinite(old):
+    if not isinstance(expected, float | int) or not isinstance(found, float | int):
         return expected == found
-    return abs(old - new) <= max(ROUNDED * abs(old), room)
-
-
-def as_number(word: str) -> float | None:
-    """A word as a number, or None."""
-    try:
-        return float(word)
-    except ValueError:
-        return None
+    if not math.isfinite(expected):
+        return str(expected) == str(found)  # NaN is NaN
+    return abs(expected - found) <= max(ROUNDED * abs(expected), room)

@@ -6,6 +6,7 @@ from collections.abc import Generator
 import pytest
 
 AT_ONCE = "at_once"  # the attribute of a report that carries the words to the terminal
+FOLLOWS = "follows"  # the attribute of a report that says that it is a consequence alone
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -23,8 +24,8 @@ def words(where: str, error: BaseException) -> str:
 
     Of an error in a cell these are the last words of its traceback.
 
-    >>> words("06_stages::cell3", ZeroDivisionError("division by zero"))
-    '06_stages::cell3 failed\\n  ZeroDivisionError: division by zero'
+    >>> words("06_stages, cell 3 of 9", ZeroDivisionError("division by zero"))
+    '06_stages, cell 3 of 9 failed\\n  ZeroDivisionError: division by zero'
     """
     if isinstance(error, Consequence):
         return ""
@@ -46,4 +47,5 @@ def pytest_runtest_makereport(
     name = getattr(item, "where", None)
     if name and report.failed and call.excinfo is not None:
         setattr(report, AT_ONCE, words(name, call.excinfo.value))
+        setattr(report, FOLLOWS, isinstance(call.excinfo.value, Consequence))
     return report

@@ -1,13 +1,23 @@
 """The kernel that runs a chapter's cells, where the book needs another behaviour than nbval's."""
 
+import ast
+import json
 import queue
 import time
+from pathlib import Path
 from typing import Any
 
 import psutil
 
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
+
+
+LOADED = """
+__import__("json").dumps(sorted(
+    module.__file__ for name, module in __import__("sys").modules.items()
+    if name.partition(".")[0] == "iclutils" and getattr(module, "__file__", None)))
+"""
 
 
 def adapt(kernel: Any) -> None:
@@ -27,8 +37,16 @@ def adapt(kernel: Any) -> None:
     kernel.await_reply = wait
 
 
-def await_reply(kernel: Any, message_id: str, timeout: float) -> None:
-    """Wait for the kernel's reply to a cell, ``timeout`` seconds at most.
+def loaded_files(kernel: Any) -> list[Path]:
+    """The files of the package's modules that a kernel has loaded by now."""
+    asked = kernel.kc.execute("", silent=True, user_expressions={"loaded": LOADED.strip()})
+    answer = await_reply(kernel, asked, CELL_TIMEOUT)["user_expressions"]["loaded"]
+    files = json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+    return [Path(file).resolve() for file in files]
+
+
+def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
+    """Wait for the kernel's reply to a cell, ``timeout`` seconds at most; the reply's content.
 
     nbval's own way waits out the whole time when the kernel has died; this one looks every two
     seconds. Raises ``RuntimeError`` for a dead kernel and ``queue.Empty`` when the time is over.
@@ -45,7 +63,8 @@ def await_reply(kernel: Any, message_id: str, timeout: float) -> None:
                 raise
             continue
         if message["parent_header"].get("msg_id") == message_id:
-            return
+            content: dict[str, Any] = message["content"]
+            return content
 
 
 def processor_seconds(kernel: Any) -> float:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from iclutils.book.ledger import Record, schema
+from iclutils.book.ledger import Record, outputs, schema
 from iclutils.book.ledger.lines import is_exact
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
@@ -111,5 +111,5 @@ def headline(record: Record) -> Comparison | None:
 
 def default_records(chapter: str) -> dict[str, Record] | None:
     """What the chapter found at its own settings, or None where it has not been run."""
-    run = cache.cached_run(cache.chapter_path(chapter), cache.cache_path())
-    return None if run is None else cache.records(run.notebook)
+    run = cache.current_run(cache.chapter_path(chapter))
+    return None if run is None else outputs.records(run.notebook)

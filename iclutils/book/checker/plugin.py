@@ -1,19 +1,16 @@
 """The hooks of the checker."""
 
-import os
-import shutil
-import time
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from iclutils.book.checker import elsewhere, findings, seeds
-from iclutils.book.checker.chapters import ChapterFile, KnobsOfChapter, SeedsOfChapter
-from iclutils.book.checker.display import Display, real_stdout
+from iclutils.book.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapter
 from iclutils.book.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
-from iclutils.book.checker.progress import PROGRESS, Progress
+from iclutils.book.checker.progress import Progress
+from iclutils.book.ledger import noted
+from iclutils.book.ledger.noted import Note
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 
@@ -21,12 +18,12 @@ cache.prepare_environment(ROOT)
 
 MODES = {
     "compare": "run, and compare with tests/expected (default)",
-    "try": "the same, but a chapter whose knobs are turned is not compared",
+    "try": "the same, but a chapter with turned knobs or without a reference is not compared",
     "run": "run only, to fill the cache",
     "expected": "run, and rewrite tests/expected",
 }
-DISPLAY = pytest.StashKey[Display]()
-_FOLDER = "chapters_progress"  # of what xdist hands to a worker
+CAUSES = 8  # that are repeated on the last screen
+CAUSE_LINES = 4  # of each
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -70,11 +67,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     is_chapter = file_path.suffix == ".md" and file_path.parent == ROOT / cache.CHAPTERS
     if not is_chapter or not runs_chapters(parent.config):
         return None
-    collector: type[pytest.Collector] = ChapterFile
-    if parent.config.option.master_seeds:
-        collector = SeedsOfChapter
-    elif parent.config.option.knobs:
-        collector = KnobsOfChapter
+    turned = parent.config.option.master_seeds or parent.config.option.knobs
+    collector = TurnsOfChapter if turned else ChapterFile
     chapter: pytest.Collector = collector.from_parent(parent, path=file_path)
     return chapter
 
@@ -100,10 +94,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Name the folder through which the processes tell how far they are, and make the cache."""
-    own = ROOT / "_build" / "progress" / str(os.getpid())
-    given = getattr(config, "workerinput", {}).get(_FOLDER)
-    config.stash[PROGRESS] = Progress(Path(given) if given else own)
+    """Make the cache."""
     if config.option.elsewhere:
         elsewhere.prepare()
     if config.option.fill_cache and not hasattr(config, "workerinput"):
@@ -113,94 +104,67 @@ def pytest_configure(config: pytest.Config) -> None:
         get_cache(cache.cache_path(ROOT)).list_cache_records()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    """Tell a worker of pytest-xdist the folder."""
-    node.workerinput[_FOLDER] = str(node.config.stash[PROGRESS].folder)
-
-
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Show how far the chapters are, in the one process that owns the terminal."""
+    """Say how far the chapters are, in the one process that owns the terminal."""
     config = session.config
-    is_worker = hasattr(config, "workerinput")
-    if is_worker or not runs_chapters(config) or config.option.collectonly:
-        return
-    stream = real_stdout()
-    if stream is None or not config.pluginmanager.has_plugin("terminalreporter"):
-        return
-    folder = config.stash[PROGRESS].folder
-    shutil.rmtree(folder, ignore_errors=True)
-    terminal = config.get_terminal_writer()
-    display = Display(stream, folder, lambda: terminal.width_of_current_line)
-    config.stash[DISPLAY] = display
-    config.add_cleanup(stream.close)
-    config.pluginmanager.register(Reports(display), "chapter-reports")
-    display.start()
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Leave the terminal to pytest's summary."""
-    display = session.config.stash.get(DISPLAY, None)
-    if display is not None:
-        display.stop()
-        shutil.rmtree(session.config.stash[PROGRESS].folder, ignore_errors=True)
-
-
-class Reports:
-    """The hooks that know a report but not the session, for the process that owns the terminal."""
-
-    def __init__(self, display: Display) -> None:
-        self._display = display
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_report_teststatus(
-        self, report: pytest.TestReport | pytest.CollectReport, config: pytest.Config
-    ) -> tuple[str, str, str] | None:
-        """No dots for cells: the display tells how far a chapter is, and its failures in words."""
-        is_chapter = report.nodeid.startswith(f"{cache.CHAPTERS.as_posix()}/")
-        if config.get_verbosity() > 0 or not is_chapter or report.when != "call":
-            return None
-        if report.skipped:
-            return None
-        return report.outcome, "", report.outcome.upper()
-
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_logreport(
-        self, report: pytest.TestReport
-    ) -> Generator[None, object, object]:
-        """Say a failure at once, in words; pytest shows the whole of it at the end."""
-        with self._display.paused():
-            result = yield
-            words = getattr(report, findings.AT_ONCE, "")
-            if words:
-                self._display.tick(time.time())
-                self._display.line(words)
-            return result
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if terminal is not None and runs_chapters(config) and not config.option.collectonly:
+        config.pluginmanager.register(Progress(terminal), "chapter-progress")
 
 
 # ------------------------------------------------------------------ at the end
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
-) -> None:
-    """The verdicts of other master seeds, or the lines of chapters that were tried or rewritten."""
+) -> Generator[None, None, None]:
+    """The verdicts of other master seeds, or the lines of chapters that were tried or rewritten.
+
+    At last what failed, in the words in which it was told when it happened: below pytest's own
+    summary, which repeats whole tracebacks where the environment says CI.
+    """
+    yield
+    note_first_numbers(terminalreporter)
     reports = sorted(printed(terminalreporter), key=lambda it: (it.chapter, it.master_seed or 0))
-    if config.option.master_seeds:
+    if config.option.master_seeds and reports:  # none where no chapter could be collected
         seeds.record(reports, terminalreporter)
     elif config.option.chapters in ("try", "expected"):
         for report in reports:
-            length = f"{len(report.claims)} claims, {report.seconds:.0f} s of one core"
+            length = f"{len(report.lines)} claims, {report.seconds:.0f} s of one core"
             terminalreporter.section(f"{report.chapter}: {length}")
-            for line in report.claims:
+            for line in report.lines:
                 terminalreporter.line(line)
+    failed = terminalreporter.stats.get("failed", [])
+    told = [words for report in failed if (words := getattr(report, findings.AT_ONCE, ""))]
+    errors = terminalreporter.stats.get("error", [])
+    chapters = cache.CHAPTERS.as_posix()
+    refused = [str(one.longrepr) for one in errors if one.nodeid.startswith(chapters)]
+    causes = list(dict.fromkeys(told + refused))  # of all chapters at once: a broken ledger
+    if causes:
+        terminalreporter.section("what failed")
+    for words in causes[:CAUSES]:
+        terminalreporter.line("\n".join(words.splitlines()[:CAUSE_LINES]))
+    if len(causes) > CAUSES:
+        terminalreporter.line(f"and {len(causes) - CAUSES} more, which are told above")
+
+
+def note_first_numbers(terminal: pytest.TerminalReporter) -> None:
+    """Note the rows that were run for the first time, as they were written before."""
+    seen: dict[str, Note] = {}
+    for reports in terminal.stats.values():
+        for report in reports:
+            found = dict(getattr(report, "user_properties", []))
+            for claim, note in found.get(FIRST_NUMBERS, {}).items():
+                seen[claim] = Note(*note)
+    for claim in noted.first_run(seen, ROOT / "tests" / "rows.txt"):
+        terminal.line(f"{claim} is noted in tests/rows.txt; a later change is told in 'amended'")
 
 
 def printed(terminal: pytest.TerminalReporter) -> Iterator[seeds.Report]:
-    """What the chapters of this session printed."""
-    for outcome in ("passed", "failed", "skipped"):
+    """What the chapters of this session found."""
+    for outcome in ("passed", "failed", "not reached", "skipped"):
         for report in terminal.stats.get(outcome, []):
             found = dict(getattr(report, "user_properties", []))
-            if "claims" in found and report.when == "call":
-                yield seeds.Report(**found)
+            if seeds.REPORT in found and report.when == "call":
+                yield seeds.Report(*found[seeds.REPORT])

@@ -1,109 +1,93 @@
-"""How far each chapter is: a small file a chapter, which the process that runs it writes.
+"""How far the chapters are, and what failed: lines for whoever waits.
 
-Under pytest-xdist the chapters run in workers, and the process that owns the terminal reads the
-files. Trouble with them never breaks a run.
+The process that owns the terminal says them when a report comes in, its own or one of a worker of
+pytest-xdist.
 """
 
-import contextlib
-import json
 import time
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import pytest
 
-from iclutils.book.checker.run import ChapterRun
+from iclutils.book.checker import findings
 from iclutils.book.runs import cache
-from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs.files import ROOT
 
-RUNNING, DONE, FAILED = "running", "done", "failed"
-
-
-@dataclass(frozen=True)
-class State:
-    """Where a chapter stands.
-
-    ``cell`` counts from 1. ``since`` and ``now`` are seconds since the epoch: of the chapter's
-    start and of this state. ``last_seconds`` is the last run's processor time, None where there was
-    no run.
-    """
-
-    label: str
-    state: str
-    cell: int
-    cells: int
-    since: float
-    now: float
-    last_seconds: float | None
-
-    def sentence(self, now: float) -> str:
-        """The state in words, at the time ``now``."""
-        if self.state == DONE:
-            return f"{self.label}: all {self.cells} cells ran, in {self.now - self.since:.0f} s"
-        cell = f"cell {self.cell} of {self.cells}"
-        if self.state == FAILED:
-            return f"{self.label}: broken off at {cell}, after {self.now - self.since:.0f} s"
-        elapsed = now - self.since
-        return f"{self.label}: {cell}, {elapsed:.0f} s so far{self._left(elapsed)}"
-
-    def _left(self, elapsed: float) -> str:
-        if self.last_seconds is None:
-            return ""
-        left = self.last_seconds - elapsed
-        if left <= 0:
-            return f" (the last run took {self.last_seconds:.0f} s)"
-        return f", about {left:.0f} s left"
+EVERY = 12.0  # seconds between two lines about a chapter
+CELLS = "cells"  # of a report's properties: how many cells the chapter has
 
 
 class Progress:
-    """Writes the states of the chapters that this process runs into ``folder``."""
+    """The hooks that know a report but not the session."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._states: dict[str, State] = {}
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
+        self._terminal = terminal
+        self._since: dict[str, float] = {}  # when a chapter began
+        self._said: dict[str, float] = {}  # when its last line was written
 
-    def cell(self, run: ChapterRun, number: int) -> None:
-        """The cell ``number``, counted from 0, starts."""
-        now = time.time()
-        started = State(
-            label=run.label,
-            state=RUNNING,
-            cell=1,
-            cells=len(run.cells),
-            since=now,
-            now=now,
-            last_seconds=cache.known_seconds(run.chapter, ROOT),
-        )
-        state = self._states.get(run.label, started)
-        self._write(replace(state, cell=number + 1, now=now))
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(
+        self, report: pytest.TestReport | pytest.CollectReport, config: pytest.Config
+    ) -> tuple[str, str, str] | None:
+        """No dots for cells: lines tell how far a chapter is, and its failures in words."""
+        if getattr(report, findings.FOLLOWS, False):
+            return "not reached", "", "NOT REACHED"  # red all the same, but only its cause is told
+        is_chapter = report.nodeid.startswith(f"{cache.CHAPTERS.as_posix()}/")
+        if config.get_verbosity() > 0 or not is_chapter or report.when != "call":
+            return None
+        if report.skipped:
+            return None
+        return report.outcome, "", report.outcome.upper()
 
-    def done(self, run: ChapterRun) -> None:
-        """The last cell ran."""
-        self._write(replace(self._states[run.label], state=DONE, now=time.time()))
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """A chapter begins with its first cell."""
+        chapter, _, test = nodeid.partition("::")
+        if test == "cell1":
+            self._since[chapter] = time.monotonic()
+            self._say(f"{label(chapter)} begins{left(chapter, 0)}")
 
-    def failed(self, run: ChapterRun, number: int) -> None:
-        """The cell ``number`` failed, and with it the chapter."""
-        state = replace(self._states[run.label], state=FAILED, cell=number + 1, now=time.time())
-        self._write(state)
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Say a failure at once, in words; pytest shows the whole of it at the end."""
+        chapter, _, test = report.nodeid.partition("::cell")
+        cells = dict(report.user_properties).get(CELLS)
+        follows = getattr(report, findings.FOLLOWS, False)
+        if cells and report.when == "call" and not follows:
+            self._tell(chapter, int(test), int(str(cells)), report.failed)
+        words = getattr(report, findings.AT_ONCE, "")
+        if words:
+            self._say(words)
 
-    def _write(self, state: State) -> None:
-        self._states[state.label] = state
-        with contextlib.suppress(OSError):
-            write_atomically(self.folder / f"{state.label}.json", json.dumps(asdict(state)))
+    def _tell(self, chapter: str, cell: int, cells: int, failed: bool) -> None:
+        """A cell has ended."""
+        now = time.monotonic()
+        elapsed = now - self._since[chapter]
+        if failed:
+            what = f"broken off at cell {cell} of {cells}, after {elapsed:.0f} s"
+        elif cell == cells:
+            what = f"all {cells} cells ran, in {elapsed:.0f} s"
+        elif now - self._said.get(chapter, self._since[chapter]) >= EVERY:
+            self._said[chapter] = now
+            what = f"{cell} of {cells} cells ran, {elapsed:.0f} s so far{left(chapter, elapsed)}"
+        else:
+            return
+        self._say(f"{label(chapter)}: {what}")
+
+    def _say(self, words: str) -> None:
+        self._terminal.ensure_newline()
+        self._terminal.write_line(words)
 
 
-def read(folder: Path) -> list[State]:
-    """The states in ``folder``, in the order of the chapters' names."""
-    states = []
-    for path in sorted(folder.glob("*.json")):
-        with contextlib.suppress(OSError, ValueError, TypeError):
-            states.append(State(**json.loads(path.read_text(encoding="utf8"))))
-    return states
+def label(chapter: str) -> str:
+    """The name of a run in what is said: its chapter, and the knob that is turned.
+
+    >>> label("book/chapters/06_stages.md@seed=1")
+    '06_stages, seed=1'
+    """
+    name, _, turn = chapter.rpartition("/")[2].partition("@")
+    return ", ".join([name.removesuffix(".md"), *filter(None, [turn])])
 
 
-PROGRESS = pytest.StashKey[Progress]()
-
-
-def of(config: pytest.Config) -> Progress:
-    """The writer of this process."""
-    return config.stash[PROGRESS]
+def left(chapter: str, elapsed: float) -> str:
+    """How long a chapter will take yet, by its last run; empty where nobody knows."""
+    known = cache.known_seconds(label(chapter).partition(",")[0], ROOT)
+    return "" if known is None or known < elapsed else f", about {known - elapsed:.0f} s left"

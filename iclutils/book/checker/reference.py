@@ -1,27 +1,25 @@
-"""What a chapter shows, as text that a review can read: the reference in ``tests/expected``.
+"""What a chapter shows, as data that a review can read: the reference in ``tests/expected``.
 
-One entry a claim with its line, its parts and its controls; then the numbers in the prose, the
-displayed tables, and each figure's series with their values at five places. Words are compared
-exactly. Numbers may differ as another machine's rounding makes them differ: a claim's, a part's and
-a control's as :func:`iclutils.book.ledger.lines.disagreement` says, those in prose and tables as
-:mod:`iclutils.book.checker.rounding` does, those of figures as :mod:`iclutils.book.checker.drawn`.
+One entry a claim with its verdict, number, parts and controls; then the numbers in the prose, what
+its open cells print, the displayed tables, and each figure's series with their values at five
+places. Words are compared exactly. Numbers may differ as another machine's rounding makes them
+differ: a claim's, a part's and a control's as :func:`iclutils.book.ledger.lines.moved` says, those
+in prose, output and tables as :mod:`iclutils.book.checker.rounding` does, those of figures as
+:mod:`iclutils.book.checker.drawn`. How it is written is :mod:`iclutils.book.checker.written`.
 """
 
-import csv
 import html
-import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
+from typing import Annotated, Any
 
-import yaml
+import msgspec
 
-from iclutils.book.checker.drawn import AXES, DOT, PLACES, Series, figure_differences
+from iclutils.book.checker.drawn import Series, figure_differences, series_of
 from iclutils.book.checker.rounding import alike
-from iclutils.book.ledger import Record, format_value
-from iclutils.book.ledger.lines import Line, disagreement, parse_line, parse_number
-from iclutils.book.runs import cache
+from iclutils.book.ledger import Record, outputs
+from iclutils.book.ledger.lines import Number, moved, rounded
+from iclutils.book.ledger.schema import VERDICTS
 from iclutils.ground.statistics import Comparison
 
 SVG = "image/svg+xml"
@@ -29,76 +27,122 @@ _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Claim:
-    """One claim: its line, and its parts and controls as ``outcome · value ± half · condition``."""
+class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One comparison of a claim: its outcome, its number, what that was held against."""
 
-    line: Line
-    parts: Mapping[str, str] = field(default_factory=dict)
-    controls: Mapping[str, str] = field(default_factory=dict)
+    outcome: str
+    value: float
+    half_width: float
+    against: str
+
+    @property
+    def number(self) -> Number:
+        """The number with its half-width."""
+        return Number(self.value, self.half_width)
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.number} {self.against}"
 
 
-@dataclass(frozen=True)
-class Page:
-    """What else a chapter's page shows: numbers in the prose, tables, figures."""
+class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A claim's verdict, and the number that it shows; a claim that was not tested has none."""
 
-    told: Mapping[str, str] = field(default_factory=dict)
-    tables: Sequence[Sequence[str]] = ()
-    figures: Mapping[str, Mapping[str, Series]] = field(default_factory=dict)
+    id: str
+    verdict: Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(VERDICTS)})$")]
+    value: float | None = None
+    half_width: float | None = None
+
+    @property
+    def number(self) -> Number | None:
+        """The number with its half-width."""
+        return None if self.value is None else Number(self.value, self.half_width or 0.0)
+
+    def __str__(self) -> str:
+        return self.verdict if self.value is None else f"{self.verdict} · {self.number}"
 
 
-@dataclass(frozen=True)
-class Reference:
-    """All that is held of a chapter."""
+class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One claim: its verdict and number, its parts and controls."""
 
-    claims: Mapping[str, Claim] = field(default_factory=dict)
-    page: Page = field(default_factory=Page)
+    claim: Headline
+    parts: dict[str, Part]
+    controls: dict[str, Part]
+
+
+class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """All that is held of a chapter: its claims, and what else its page shows.
+
+    That is the numbers in the prose, what open cells print, the tables and the figures.
+    """
+
+    entries: list[Claim] = msgspec.field(default_factory=list, name="claims")
+    told: dict[str, str] = msgspec.field(default_factory=dict)
+    printed: list[list[str]] = msgspec.field(default_factory=list)
+    tables: list[list[str]] = msgspec.field(default_factory=list)
+    figures: dict[str, list[Series]] = msgspec.field(default_factory=dict)
+
+    @property
+    def claims(self) -> dict[str, Claim]:
+        """The claims by their ids."""
+        return {one.claim.id: one for one in self.entries}
 
 
 # ------------------------------------------------------------------ from a run
 
 
-def of_run(notebook: Any, lines: Mapping[str, Line]) -> Reference:
-    """What the executed ``notebook`` shows, whose printed claims are ``lines``."""
-    records = cache.records(notebook)
-    claims = {id: claim_of(line, records.get(id)) for id, line in lines.items()}
-    return Reference(claims, page_of(notebook))
-
-
-def claim_of(line: Line, record: Record | None) -> Claim:
-    """A claim with the comparisons of its record."""
-    if record is None:
-        return Claim(line)
-    parts = {name: comparison_text(part) for name, part in record.parts.items()}
-    controls = {name: comparison_text(one) for name, one in record.controls.items()}
-    return Claim(line, parts, controls)
-
-
-def comparison_text(part: Comparison) -> str:
-    """One comparison in a line: ``supported · 0.331 ± 0.012 · > 0``."""
-    number = format_value(part.value, part.half_width)
-    return DOT.join((part.outcome, number, part.against))
-
-
-def page_of(notebook: Any) -> Page:
-    """The prose's numbers, the tables and the figures of an executed notebook."""
-    told = {
-        name: str(value) for name, value in cache.glued(notebook) if not name.startswith("claim:")
-    }
-    tables = []
-    figures: dict[str, Mapping[str, Series]] = {}
+def of_run(notebook: Any) -> Reference:
+    """What the executed ``notebook`` shows."""
+    claims = [claim_of(record) for record in outputs.records(notebook).values()]
+    told = {name: str(value) for name, value in outputs.told(notebook).items()}
+    shown = Reference(claims, told)
     for cell in notebook.cells:
-        outputs = cell.get("outputs", []) if cell.cell_type == "code" else []
-        for output in outputs:
+        if cell.cell_type != "code":
+            continue
+        lines = printed_lines(cell)
+        if lines and not is_folded(cell):
+            shown.printed.append(lines)
+        for output in cell.get("outputs", []):
             data = output.get("data", {})
             if "<table" in "".join(data.get("text/html", "")):
-                tables.append(table_rows("".join(data["text/html"])))
+                shown.tables.append(table_rows("".join(data["text/html"])))
             carried = output.get("metadata", {}).get(SVG, {})
             if "csv" in carried:
                 options = cell.metadata.get("mystnb", {})
-                name = options.get("figure", {}).get("name", f"figure {len(figures) + 1}")
-                figures[name] = series_of(carried["csv"])
-    return Page(told, tables, figures)
+                name = options.get("figure", {}).get("name", f"figure {len(shown.figures) + 1}")
+                shown.figures[name] = series_of(carried["csv"])
+    return shown
+
+
+def claim_of(record: Record) -> Claim:
+    """What a reference holds of a record."""
+    number = () if record.value is None else rounded(record.value, record.half_width or 0.0)
+    parts, controls = (
+        {name: part_of(one) for name, one in some.items()}
+        for some in (record.parts, record.controls)
+    )
+    return Claim(Headline(record.id, record.verdict, *number), parts, controls)
+
+
+def part_of(found: Comparison) -> Part:
+    """What a reference holds of a comparison."""
+    return Part(found.outcome, *rounded(found.value, found.half_width), found.against)
+
+
+def is_folded(cell: Any) -> bool:
+    """Whether a reader has to unfold a cell, or never sees it; set-up is folded at the end."""
+    tags = cell.metadata.get("tags", [])
+    return any(str(tag).startswith(("hide", "remove", "setup")) for tag in tags)
+
+
+def printed_lines(cell: Any) -> list[str]:
+    """The lines of text that a cell printed, or shows as its value; verdicts are none."""
+    texts = []
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "stream" and output["name"] == "stdout":
+            texts.append(output["text"])
+        elif set(output.get("data", {})) == {"text/plain"}:
+            texts.append(output["data"]["text/plain"])
+    return [line.rstrip() for text in texts for line in text.splitlines() if line.strip()]
 
 
 def table_rows(text: str) -> list[str]:
@@ -110,78 +154,18 @@ def table_rows(text: str) -> list[str]:
     return rows
 
 
-def series_of(text: str) -> dict[str, Series]:
-    """The series of a figure's table: how many points, and each axis at five places."""
-    grouped: dict[tuple[str, ...], list[dict[str, str]]] = {}
-    for row in csv.DictReader(io.StringIO(text)):
-        key = tuple(row.get(name, "") for name in ("panel", "title", "series", "kind", "colour"))
-        grouped.setdefault(key, []).append(row)
-    found: dict[str, Series] = {}
-    for (panel, title, series, kind, colour), rows in grouped.items():
-        name = DOT.join(piece for piece in (panel, title, series, kind, colour) if piece)
-        shown: Series = {"points": len(rows)}
-        picked = [rows[place] for place in places(len(rows))]
-        for axis in AXES:
-            values = [row.get(axis, "") for row in picked]
-            if any(values):
-                shown[axis] = " ".join(shortened(value) for value in values)
-        found[name] = shown
-    return found
-
-
-def places(count: int) -> list[int]:
-    """Five places of a series, its ends among them; all of a shorter one."""
-    if count <= PLACES:
-        return list(range(count))
-    return [round(step * (count - 1) / (PLACES - 1)) for step in range(PLACES)]
-
-
-def shortened(value: str) -> str:
-    """A number of a figure to four digits; words as they are, without spaces."""
-    try:
-        return f"{float(value):.4g}"
-    except ValueError:
-        return value.replace(" ", "_") or "-"
-
-
-# ------------------------------------------------------------------ as text
-
-
-def write(reference: Reference, head: str) -> str:
-    """The reference as YAML under ``head``."""
-    claims = [
-        {"line": str(one.line), "parts": dict(one.parts), "controls": dict(one.controls)}
-        for one in reference.claims.values()
-    ]
-    page = reference.page
-    figures = {name: dict(series) for name, series in page.figures.items()}
-    tables = [list(table) for table in page.tables]
-    data = {"claims": claims, "told": dict(page.told), "tables": tables, "figures": figures}
-    return head + yaml.safe_dump(data, allow_unicode=True, width=1000, sort_keys=False)
-
-
-def parse(text: str) -> Reference:
-    """Read what :func:`iclutils.book.checker.reference.write` wrote.
-
-    Raises ``ValueError`` for anything else, and for two entries of one claim.
-    """
-    data = yaml.safe_load(text)
-    names = {"claims", "told", "tables", "figures"}
-    if not isinstance(data, dict) or set(data) != names or not data["claims"]:
-        raise ValueError(f"must hold {sorted(names)}, with at least one claim")
-    claims: dict[str, Claim] = {}
-    for entry in data["claims"]:
-        if not isinstance(entry, dict) or set(entry) != {"line", "parts", "controls"}:
-            raise ValueError(f"a claim must have line, parts and controls; got {entry!r}")
-        line = parse_line(entry["line"])
-        if line.id in claims:
-            raise ValueError(f"two entries for {line.id}")
-        claims[line.id] = Claim(line, entry["parts"], entry["controls"])
-    page = Page(data["told"], data["tables"], data["figures"])
-    return Reference(claims, page)
-
-
 # ------------------------------------------------------------------ compared
+
+
+def disagreement(expected: Claim, found: Claim, *, verdict_only: bool = False) -> str:
+    """What is wrong with a claim's verdict or number, in words; empty where they agree.
+
+    ``verdict_only`` leaves the numbers out, for other master seeds.
+    """
+    before, now = expected.claim, found.claim
+    if now.verdict != before.verdict:
+        return f"the verdict changed from '{before.verdict}' to '{now.verdict}'"
+    return "" if verdict_only else moved(before.number, now.number)
 
 
 def claim_differences(expected: Claim, found: Claim) -> Iterator[str]:
@@ -193,36 +177,30 @@ def claim_differences(expected: Claim, found: Claim) -> Iterator[str]:
         if list(old) != list(new):
             yield f"its {what}s are {list(new)}, and were {list(old)}"
             continue
-        for name, text in old.items():
-            said = comparison_difference(text, new[name])
+        for name, part in old.items():
+            said = part_difference(part, new[name])
             if said:
-                yield f"{what} '{name}': {said}\n  expected  {text}\n  found     {new[name]}"
+                yield f"{what} '{name}': {said}\n  expected  {part}\n  found     {new[name]}"
 
 
-def comparison_difference(expected: str, found: str) -> str:
+def part_difference(expected: Part, found: Part) -> str:
     """How a comparison differs from what it was; empty where it does not."""
-    old, new = expected.split(DOT), found.split(DOT)
-    if old[0] != new[0]:
-        return f"the outcome changed from {old[0]} to {new[0]}"
-    if not alike(old[2], new[2]):
-        return f"it is held against '{new[2]}', and was against '{old[2]}'"
-    lines = [Line("", one[0], *parse_number(one[1]), DOT.join(one)) for one in (old, new)]
-    return disagreement(*lines)
+    if expected.outcome != found.outcome:
+        return f"the outcome changed from {expected.outcome} to {found.outcome}"
+    if not alike(expected.against, found.against):
+        return f"it is held against '{found.against}', and was against '{expected.against}'"
+    return moved(expected.number, found.number)
 
 
-def page_differences(expected: Page, found: Page) -> Iterator[str]:
-    """Where the prose, the tables or the figures are others than they were."""
-    yield from told_differences(expected.told, found.told)
-    if len(expected.tables) != len(found.tables):
-        yield f"{len(found.tables)} tables, and there were {len(expected.tables)}"
-    else:
-        for number, (old, new) in enumerate(zip(expected.tables, found.tables, strict=True), 1):
-            if len(old) != len(new):
-                yield f"table {number} has {len(new)} rows, and had {len(old)}"
-                continue
-            for before, now in zip(old, new, strict=True):
-                if not alike(before, now):
-                    yield f"table {number}\n  expected  {before}\n  found     {now}"
+def page_differences(expected: Reference, found: Reference) -> Iterator[str]:
+    """Where the prose, the outputs, the tables or the figures are others than they were."""
+    before, now = texts_of(expected), texts_of(found)
+    gone, new = ([*one.keys() - other.keys()] for one, other in ((before, now), (now, before)))
+    if gone or new:
+        yield f"only expected {sorted(gone)}, only found {sorted(new)}"
+    for name, text in before.items():
+        if name in now and not alike(text, now[name]):
+            yield f"{name}\n  expected  {text}\n  found     {now[name]}"
     if list(expected.figures) != list(found.figures):
         yield f"the figures are {list(found.figures)}, and were {list(expected.figures)}"
         return
@@ -230,12 +208,10 @@ def page_differences(expected: Page, found: Page) -> Iterator[str]:
         yield from figure_differences(name, series, found.figures[name])
 
 
-def told_differences(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[str]:
-    """Where a number in the prose is another."""
-    if set(expected) != set(found):
-        missing, added = sorted(set(expected) - set(found)), sorted(set(found) - set(expected))
-        yield f"told: only expected {missing}, only found {added}"
-        return
-    for name, text in expected.items():
-        if not alike(text, found[name]):
-            yield f"told {name}\n  expected  {text}\n  found     {found[name]}"
+def texts_of(page: Reference) -> dict[str, str]:
+    """The numbers in the prose, and the lines of the outputs and tables, each with its place."""
+    found = {f"told {name}": text for name, text in page.told.items()}
+    for what, blocks in (("output", page.printed), ("table", page.tables)):
+        for number, lines in enumerate(blocks, 1):
+            found |= {f"{what} {number}, line {i}": line for i, line in enumerate(lines, 1)}
+    return found

@@ -1,29 +1,20 @@
-"""One run of a chapter: what its cells printed, and what is kept of it."""
+"""One run of a chapter: what its cells checked and printed, and what is kept of it."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from iclutils.book.checker import knobs, reference
+from iclutils.book.checker import knobs, reference, written
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
-from iclutils.book.ledger import schema
+from iclutils.book.ledger import Record, outputs, schema
 from iclutils.book.ledger.audit import audit, complaints
-from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, Line, parse_printed
-from iclutils.book.ledger.mutation import unmoved
-from iclutils.book.runs import cache
+from iclutils.book.runs import cache, key
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.runs.origin import AGREES, DISAGREES, Origin, now
-
-
-class Printed(NamedTuple):
-    """A claim as a cell printed it, and as it reads."""
-
-    text: str
-    line: Line
 
 
 @dataclass
@@ -44,13 +35,13 @@ class ChapterRun:
     fill_cache: bool
     turn: Turn | None = None
 
-    printed: list[Printed] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
     cells_passed: int = 0
     seconds: float = 0.0
     judged: dict[str, bool] = field(default_factory=dict)
-    folder: Path | None = None
+    page_key: str = ""
     origin: Origin = field(default_factory=Origin)
 
     @property
@@ -76,48 +67,50 @@ class ChapterRun:
     @property
     def at_own_settings(self) -> bool:
         """Whether the chapter's knobs are turned."""
-        return any(printed.text.startswith(AT_YOUR_SETTINGS) for printed in self.printed)
+        return not all(record.default_settings for record in self.records)
 
     def starts(self) -> None:
         """Note what the run is made of, before its first cell."""
-        self.folder = cache.cache_path(ROOT)
+        self.page_key = cache.page_key(self.path, ROOT)
         self.origin = now(ROOT)
 
-    def prints(self, cell: int, text: str) -> None:
-        """Sort what a cell printed: claims, and lines that are none."""
-        for line in text.splitlines():
-            try:
-                self.printed.append(Printed(line, parse_printed(line)))
-            except ValueError:
-                if line.strip():
-                    self.stray.append(f"cell{cell}: {line}")
+    def checks(self, output: Any) -> None:
+        """Note the verdict that one output of a cell is, if it is one."""
+        record = outputs.record_of(output)
+        if record is not None:
+            self.records.append(record)
+
+    def prints(self, cell: int, lines: Iterable[str]) -> None:
+        """Note what a folded cell printed."""
+        self.stray += [f"cell {cell}: {line}" for line in lines]
 
     def warns(self, cell: int, text: str) -> None:
         """Note what a cell wrote to stderr."""
-        self.warned.append(f"cell{cell}: {text.strip()}")
+        self.warned.append(f"cell {cell}: {text.strip()}")
+
+    def outside_the_key(self, loaded: Iterable[Path]) -> list[str]:
+        """Those of the package's ``loaded`` files that may change without the page's run anew."""
+        covered = set(key.page_code(cache.code_of(self.notebook), ROOT))
+        return sorted(str(path) for path in set(loaded) - covered)
 
     def ran_through(self, seconds: float) -> None:
         """All cells passed, in ``seconds`` of processor time: the run may be shown."""
         self.seconds = seconds
         self._keep()
 
-    def found(self) -> dict[str, Line]:
-        """The printed claims by id."""
-        return {printed.line.id: printed.line for printed in self.printed}
-
     @cached_property
     def shown(self) -> Reference:
         """All that the whole run shows, as it is held in ``tests/expected``."""
-        return reference.of_run(self.notebook, self.found())
+        return reference.of_run(self.notebook)
 
     def ledger_findings(self, must_be_expected: bool) -> Iterator[str]:
-        """Where the chapter's block of the ledger and what it printed do not match one to one.
+        """Where the chapter's block of the ledger and what it checked do not match one to one.
 
-        With ``must_be_expected`` each claim needs a reference line too.
+        With ``must_be_expected`` each claim needs a reference too.
         """
-        ids = [printed.line.id for printed in self.printed]
+        ids = [record.id for record in self.records]
         for line in self.stray:
-            yield f"printed but not compared: {line}"
+            yield f"printed by a folded cell: {line}"
         for line in self.warned:
             yield f"a cell wrote to stderr: {line}"
         for row in self.rows:
@@ -128,7 +121,7 @@ class ChapterRun:
                 yield f"{claim}: checked, but has no row in book/claims.yml"
         for claim in sorted(set(ids)):
             if ids.count(claim) > 1:
-                yield f"{claim}: printed more than once"
+                yield f"{claim}: checked more than once"
         if self.master_seed is None and self.at_own_settings:
             where = "the settings of its block in book/claims.yml"
             yield f"the chapter's knobs are not at {where} ('at your settings')"
@@ -139,12 +132,12 @@ class ChapterRun:
 
     def knob_findings(self) -> Iterator[str]:
         """Where the run with a turned knob is not what it must be."""
-        ids = [printed.line.id for printed in self.printed]
+        ids = [record.id for record in self.records]
         if sorted(ids) != sorted(self.rows):
             yield f"checked {sorted(ids)}; the rows are {sorted(self.rows)}"
-        for printed in self.printed:
-            if not printed.text.startswith(AT_YOUR_SETTINGS):
-                yield f"does not say that it is at your settings: {printed.text}"
+        for record in self.records:
+            if record.default_settings:
+                yield f"does not say that it is at your settings: {record.line()}"
         if self.turn is None or self.turn.value is not True:  # a switch may make the chapter talk
             yield from (f"printed: {line}" for line in self.stray)
         for line in self.warned:
@@ -154,22 +147,22 @@ class ChapterRun:
             if before is None:
                 yield "not run with its own seed, so that nobody knows what moved: make book"
             else:
-                after = cache.records(self.notebook)
+                after = outputs.records(self.notebook)
                 yield from knobs.unmoved(before, after, knobs.recorded_rows(self.chapter))
 
     def knob_ran(self) -> None:
         """Note that the chapter ran with this knob turned, so that it need not run again."""
-        if self.turn is not None and cache.cache_path(ROOT) == self.folder:
+        if self.turn is not None and self._undisturbed():
             write_atomically(note_of(self.path, self.turn), f"{self.seconds:.1f}\n")
 
     def audit_findings(self) -> Iterator[str]:
         """Where a row's check could not have come out otherwise, or a control is none."""
         blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
-        records = cache.records(self.notebook)
+        records = outputs.records(self.notebook)
         for row in blocks[self.chapter]["claims"]:
             record = records.get(row["id"])
             if record is not None:
-                yield from complaints(audit(record, row) or unmoved(record, row), row)
+                yield from complaints(audit(record, row), row)
 
     def was_judged(self) -> None:
         """Note beside the kept run how the comparison went; one that left out a line is none."""
@@ -181,19 +174,22 @@ class ChapterRun:
             self._keep()
 
     def write_expected(self) -> None:
-        """Make what the chapter printed its reference."""
+        """Make what the chapter shows its reference."""
         command = f"make expected NAME={self.chapter}"
         head = f"# What {self.chapter} shows. Rewrite with: {command}\n"
-        write_atomically(expected_path(self.chapter), reference.write(self.shown, head))
+        write_atomically(expected_path(self.chapter), written.write(self.shown, head))
 
     def _keep(self) -> None:
-        """Put the run where the site finds it.
+        """Put the run where the site finds it."""
+        if self.fill_cache and self.turn is None and self._undisturbed():
+            folder = cache.cache_path(ROOT)
+            cache.store_run(
+                self.notebook, self.path, folder, self.seconds, self.page_key, self.origin
+            )
 
-        Not so where the package or another input was edited meanwhile: then nobody knows what ran.
-        """
-        shown = self.fill_cache and self.turn is None
-        if shown and self.folder is not None and cache.cache_path(ROOT) == self.folder:
-            cache.store_run(self.notebook, self.path, self.folder, self.seconds, self.origin)
+    def _undisturbed(self) -> bool:
+        """Whether nothing that the page reads was edited meanwhile: then nobody knows what ran."""
+        return self.page_key == cache.page_key(self.path, ROOT)
 
 
 def ran_before(path: Path, turn: Turn) -> bool:
@@ -202,12 +198,12 @@ def ran_before(path: Path, turn: Turn) -> bool:
 
 
 def note_of(path: Path, turn: Turn) -> Path:
-    """Where such a run is noted, under the execution key and the chapter's own digest."""
+    """Where such a run is noted, under the page's key and the digest of its source."""
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-    folder = ROOT / "_build" / "knobs" / cache.execution_key(ROOT)
+    folder = ROOT / "_build" / "knobs" / cache.page_key(path, ROOT)
     return folder / f"{path.stem}-{digest} {turn}"
 
 
 def expected_path(chapter: str) -> Path:
-    """Where a chapter's reference lines are."""
+    """Where a chapter's reference is."""
     return ROOT / "tests" / "expected" / f"{chapter}.yml"

@@ -8,19 +8,20 @@ from typing import NamedTuple
 import pytest
 
 from iclutils.book.ledger import schema
-from iclutils.book.ledger.lines import parse_printed
-from iclutils.book.runs.cache import SEEDS_FILE
-from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs.files import ROOT, read_json, write_atomically
+from iclutils.book.runs.key import SEEDS_FILE
 
+REPORT = "report"  # of a report's properties: what a run found
 Verdicts = dict[str, dict[str, str]]  # of a claim under a seed
 
 
 class Report(NamedTuple):
-    """What one run of a chapter printed, and its processor time in seconds."""
+    """What one run of a chapter found, and its processor time in seconds."""
 
     chapter: str
     master_seed: int | None
-    claims: list[str]
+    lines: list[str]
+    verdicts: dict[str, str]
     seconds: float
 
 
@@ -28,9 +29,8 @@ def record(reports: Sequence[Report], terminal: pytest.TerminalReporter) -> None
     """Merge this session's verdicts into ``book/recorded/seeds.json`` and print them."""
     table: Verdicts = defaultdict(dict)
     for report in reports:
-        for text in report.claims:
-            line = parse_printed(text)
-            table[line.id][str(report.master_seed)] = line.verdict
+        for claim, verdict in report.verdicts.items():
+            table[claim][str(report.master_seed)] = verdict
     merge(table)
     show(table, terminal)
 
@@ -38,7 +38,7 @@ def record(reports: Sequence[Report], terminal: pytest.TerminalReporter) -> None
 def merge(table: Verdicts) -> None:
     """Add verdicts to the record, in the order of ids and seeds; claims that are gone leave it."""
     path = ROOT / SEEDS_FILE
-    known: Verdicts = json.loads(path.read_text(encoding="utf8")) if path.exists() else {}
+    known: Verdicts = read_json(path) if path.exists() else {}
     blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"].values()
     claims = sorted(row["id"] for block in blocks for row in block["claims"])
     kept: Verdicts = {}

@@ -3,8 +3,10 @@
 Chapters use :class:`Ledger`, :func:`outcomes` and :func:`tell`; the checker and the site the rest.
 """
 
+from iclutils.book.ledger.conditions import beside
 from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
-from iclutils.book.ledger.prose import outcomes, tell
+from iclutils.book.ledger.prose import outcomes, signs, tell
+from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import (
     CLAIMS_FILE,
     FAILS,
@@ -22,7 +24,7 @@ from iclutils.book.ledger.schema import (
     Row,
     load,
 )
-from iclutils.book.ledger.verdicts import Ledger, Record
+from iclutils.book.ledger.verdicts import Ledger
 
 __all__ = [
     "AT_YOUR_SETTINGS",
@@ -42,8 +44,10 @@ __all__ = [
     "LedgerError",
     "Record",
     "Row",
+    "beside",
     "format_value",
     "load",
     "outcomes",
+    "signs",
     "tell",
 ]

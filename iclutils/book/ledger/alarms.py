@@ -9,7 +9,7 @@ that was computed and not sampled does so never.
 
 from collections.abc import Iterable
 
-from iclutils.book.ledger.verdicts import Record
+from iclutils.book.ledger.record import Record
 from iclutils.ground.statistics import LEVEL
 
 FALSE_CONTRADICTION = LEVEL / 2  # of one sampled part, at most

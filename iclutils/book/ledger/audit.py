@@ -1,10 +1,10 @@
 """The audit: could a row's check have come out otherwise?
 
-Every comparison of a record is judged again at values at which its statement is false and at one at
-which it is true, by the very functions that judged it first, and the row's verdict must move with
-it. What cannot move is named, and so are parts and controls that say nothing of their own: a
-control that is a part's negation or the same call, one that compares nothing with nothing, a
-margin that is the deviation itself.
+Named are an equality whose interval is too wide to come out supported (and a null control of that
+kind, which could never be caught), parts and controls that say nothing of their own (a control that
+is a part's negation or the same call, one that compares nothing with nothing), and a margin that is
+the deviation itself. That the verdict follows from the outcomes needs no audit: it is one function
+for all rows, and tested as such.
 
 Two numbers are taken for the same one where they agree to :data:`SAME`. Two independent
 measurements never do; two counts, two exponents or two shares that are 1 may, so that numbers with
@@ -12,19 +12,20 @@ few digits are not compared.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
-from iclutils.book.ledger.lines import format_value
-from iclutils.book.ledger.schema import HOLDS, NULL, RIGHT, WRONG, Row
-from iclutils.book.ledger.verdicts import Record, blunt_controls, verdict_of
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, Comparison
+from iclutils.book.ledger.lines import comparison_text
+from iclutils.book.ledger.record import Record
+from iclutils.book.ledger.schema import NULL, WRONG, Row
+from iclutils.ground.statistics import CONTRADICTED, Comparison
 from iclutils.ground.statistics.comparisons import EQUAL, GREATER, LESS, TESTS
 
 SAME = 1e-9  # relative
 EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
-FAR = 4.0  # half-widths beyond the bound at which a statement is taken to be false
+ROOM = 0.8  # of an equality's margin: the largest half-width with which it may be tested
 LISTED = 5  # findings of one row that are said before the rest is counted
 NOTHING = 1e-12  # a computed number below it is zero
 
@@ -39,7 +40,7 @@ class Named(NamedTuple):
     kind: str = ""  # of a control
 
     def __str__(self) -> str:
-        shown = f"{format_value(self.found.value, self.found.half_width)} {self.found.against}"
+        shown = comparison_text(self.found)
         what = f"{self.kind} control" if self.kind else "part"
         return f"the {what} '{self.name}' ({shown})" if self.name else f"the only part ({shown})"
 
@@ -64,8 +65,7 @@ def audit(record: Record, row: Row) -> list[str]:
     if unknown:
         made = "was not made by iclutils.ground.statistics and cannot be judged again"
         return [f"{named} {made}" for named in unknown]
-    found = [*_alone(parts, controls), *_together(parts, controls)]
-    return found or list(_verdict_moves(record, row))
+    return [*_alone(parts, controls), *_together(parts, controls)]
 
 
 def complaints(found: list[str], row: Row) -> list[str]:
@@ -89,51 +89,27 @@ def complaints(found: list[str], row: Row) -> list[str]:
 
 def _alone(parts: list[Named], controls: list[Named]) -> Iterator[str]:
     for named in [*parts, *controls]:
-        if named.kind in ("", RIGHT):
-            yield from _can_turn(named)
+        if named.kind != WRONG:
+            yield from _is_narrow_enough(named)
         if named.kind:
             yield from _compares_something(named)
         else:
             yield from _not_at_its_edge(named)
 
 
-def _can_turn(named: Named) -> Iterator[str]:
-    """A false statement must be contradicted and a true one supported.
+def _is_narrow_enough(named: Named) -> Iterator[str]:
+    """An equality's interval must leave room in the margin, or trials enough were not taken.
 
-    What is contradicted in spite of its noise is spared the second: it lies far outside.
+    Where the statement is exactly true, a half-width of :data:`ROOM` margins leaves the value a
+    quarter of a half-width, about a standard error, to err before the check is undecided. A part
+    that is contradicted in spite of its noise is spared: it lies far outside.
     """
     found = named.found
-    for value in false_values(found):
-        if found.at(value).outcome != CONTRADICTED:
-            yield f"{named} would not be contradicted at {value:.4g}, where it is false"
-    if found.outcome == CONTRADICTED and not named.kind:
+    if not found.two_sided or (found.outcome == CONTRADICTED and not named.kind):
         return
-    if found.at(true_value(found)).outcome == SUPPORTED:
-        return
-    if found.two_sided:
-        need = f"±{found.half_width:.2g} is wider than the margin {found.margin:.2g}"
-        yield f"{named} could never be supported: its interval {need}; take more trials"
-    else:
-        yield f"{named} could never be supported"
-
-
-def false_values(found: Comparison) -> list[float]:
-    """Values at which a comparison's statement is clearly false, on every side that it has."""
-    away = found.margin + FAR * found.half_width + _unit(found)
-    below = found.bound - away
-    above = found.bound + away
-    return {GREATER: [below], LESS: [above], EQUAL: [below, above]}[found.test]
-
-
-def true_value(found: Comparison) -> float:
-    """A value at which a comparison's statement is clearly true."""
-    away = FAR * found.half_width + _unit(found)
-    return found.bound + {GREATER: away, LESS: -away, EQUAL: 0.0}[found.test]
-
-
-def _unit(found: Comparison) -> float:
-    """A step that no rounding hides, for a number that was computed and has no half-width."""
-    return found.margin or max(abs(found.bound), abs(found.value), 1.0)
+    if found.half_width > ROOM * found.margin:
+        size = f"±{found.half_width:.2g} is more than {ROOM} of the margin {found.margin:.2g}"
+        yield f"{named} could hardly be supported: its interval {size}; take more trials"
 
 
 def _compares_something(named: Named) -> Iterator[str]:
@@ -198,7 +174,7 @@ def negates(first: Comparison, second: Comparison) -> bool:
     """Whether one of two inequalities is supported exactly where the other is contradicted."""
     if first.two_sided or second.two_sided:
         return False
-    turned = _with_test(second, MIRRORED[second.test])
+    turned = replace(second, test=MIRRORED[second.test])
     return _agree(first, turned) or _agree(first, mirrored(turned))
 
 
@@ -219,22 +195,8 @@ def follows(part: Comparison, control: Comparison) -> bool:
 
 def mirrored(found: Comparison) -> Comparison:
     """The same comparison of the number with the other sign."""
-    return Comparison(
-        value=-found.value,
-        half_width=found.half_width,
-        against=found.against,
-        outcome=found.outcome,
-        test=MIRRORED[found.test],
-        bound=-found.bound,
-        margin=found.margin,
-        dof=found.dof,
-    )
-
-
-def _with_test(found: Comparison, test: str) -> Comparison:
-    return Comparison(
-        found.value, found.half_width, "", found.outcome, test, found.bound, found.margin
-    )
+    turned = MIRRORED[found.test]
+    return replace(found, value=-found.value, test=turned, bound=-found.bound)
 
 
 def _agree(first: Comparison, second: Comparison) -> bool:
@@ -266,36 +228,3 @@ def _round(value: float) -> bool:
 
 def _whole(value: float, edge: float) -> bool:
     return _round(value) and _round(edge)
-
-
-# -------------------------------------------------------------- the row's verdict
-
-
-def _verdict_moves(record: Record, row: Row) -> Iterator[str]:
-    """The verdict must be *holds* where every part is true, and not so where any is false."""
-    if not record.parts:
-        return
-    superseded = "superseded_by" in row
-    true = {name: found.at(true_value(found)) for name, found in record.parts.items()}
-    verdict = _verdict(true, superseded)
-    if verdict != HOLDS and not any(_loud(found) for found in record.parts.values()):
-        yield f"the row's verdict would be '{verdict}' if every part were true"
-    for name, found in record.parts.items():
-        for value in false_values(found):
-            verdict = _verdict(true | {name: found.at(value)}, superseded)
-            if verdict == HOLDS:
-                yield f"the row would hold although its part '{name}' were false ({value:.4g})"
-    for name, control in record.controls.items():
-        kind = row["controls"][name]["kind"]
-        moved = [control.at(value) for value in (true_value(control), *false_values(control))]
-        if all(bool(blunt_controls(row, {name: one})) for one in moved):
-            yield f"the {kind} control '{name}' could never do what it must"
-
-
-def _loud(found: Comparison) -> bool:
-    """Whether a part was contradicted in spite of an interval that is wider than its margin."""
-    return found.two_sided and found.half_width > found.margin
-
-
-def _verdict(parts: Mapping[str, Comparison], superseded: bool) -> str:
-    return verdict_of([part.outcome for part in parts.values()], superseded)

@@ -1,16 +1,14 @@
-"""The line that a checked claim prints: how it is written, read back and compared.
+"""The line of a checked claim: how its numbers are written, and when two runs agree.
 
 A line reads ``id · verdict · value ± half-width``, or without ``±`` where the number was computed
-and not sampled. A row without a number has none, and a reason may follow: ``id · not testable
-(why)``. The lines of a chapter whose knobs are turned begin with :data:`AT_YOUR_SETTINGS`.
-``tests/expected`` holds the lines of the book as it stands.
+and not sampled. The lines of a chapter whose knobs are turned begin with :data:`AT_YOUR_SETTINGS`.
+``tests/expected`` holds the numbers as they are written, rounded alike.
 """
 
 import math
-import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from iclutils.book.ledger.schema import ID, VERDICTS
+from iclutils.ground.statistics import Comparison
 
 AT_YOUR_SETTINGS = "at your settings: "
 ROUNDING = 1e-12  # below it a computed number is zero
@@ -19,27 +17,15 @@ EXACT_ZERO = 1e-10  # the same where the number is rounding itself: a hundred ti
 COUNTS = 1e7  # below it a whole number is shown with all its digits
 HALF_WIDTH_FACTOR = 1.5  # an error bar that has grown further would hide a wrong value
 
-_NUMBER = r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)"
-_LINE = re.compile(
-    rf"(?P<id>{ID.pattern}) · (?P<verdict>{'|'.join(sorted(VERDICTS, key=len, reverse=True))})"
-    rf"(?: · (?P<open>\()?(?P<value>{_NUMBER})(?: ± (?P<half>{_NUMBER}))?"
-    r"(?(open)\)e(?P<power>[-+]\d+)))?"
-    r"(?:  \((?P<why>.*)\))?"
-)
 
+class Number(NamedTuple):
+    """A number and its half-width, which is 0 where nothing was sampled."""
 
-@dataclass(frozen=True)
-class Line:
-    """One printed claim, read back; ``text`` is the line without its reason."""
-
-    id: str
-    verdict: str
-    value: float | None
-    half_width: float | None
-    text: str
+    value: float
+    half_width: float
 
     def __str__(self) -> str:
-        return self.text
+        return format_value(*self)
 
 
 def format_value(value: float, half_width: float) -> str:
@@ -58,13 +44,31 @@ def format_value(value: float, half_width: float) -> str:
     """
     if is_exact(value, half_width):
         return _exact(value)
-    power = math.floor(math.log10(max(abs(value), half_width)))
-    scale = power if power >= 5 or power <= -4 else 0
+    scale, places = _digits(value, half_width)
     value = value / 10.0**scale
     half_width = half_width / 10.0**scale
-    places = max(0, 1 - math.floor(math.log10(half_width)))
     body = f"{value:.{places}f} ± {half_width:.{places}f}"
     return f"({body})e{scale:+03d}" if scale else body
+
+
+def rounded(value: float, half_width: float) -> Number:
+    """The numbers that :func:`format_value` writes.
+
+    >>> rounded(0.3312, 0.0121), rounded(2e-17, 0)
+    (Number(value=0.331, half_width=0.012), Number(value=0.0, half_width=0.0))
+    """
+    if is_exact(value, half_width):
+        return Number(float(_exact(value)), 0.0)
+    scale, places = _digits(value, half_width)
+    # adding 0 makes no number of −0
+    return Number(round(value, places - scale) + 0.0, round(half_width, places - scale))
+
+
+def _digits(value: float, half_width: float) -> tuple[int, int]:
+    """The power of ten that is set apart, and the decimal places that are then shown."""
+    power = math.floor(math.log10(max(abs(value), half_width)))
+    scale = power if power >= 5 or power <= -4 else 0
+    return scale, max(0, 1 - math.floor(math.log10(half_width / 10.0**scale)))
 
 
 def _exact(value: float) -> str:
@@ -79,84 +83,32 @@ def is_exact(value: float, half_width: float) -> bool:
     return half_width <= max(1e-6 * abs(value), ROUNDING)
 
 
-def parse_line(text: object) -> Line:
-    """Read a line of ``tests/expected``; number and reason may be absent.
+def comparison_text(part: Comparison) -> str:
+    """One comparison: its number and what it was held against.
 
-    Raises ``ValueError`` for any other text, :data:`AT_YOUR_SETTINGS` before a line included.
-
-    >>> parse_line("slope · holds · 0.331 ± 0.012").half_width
-    0.012
+    >>> from iclutils.ground.statistics import greater
+    >>> comparison_text(greater(0.5, se=0.01, dof=9))
+    '0.500 ± 0.066 > 0'
     """
-    match = _LINE.fullmatch(text) if isinstance(text, str) else None
-    if match is None:
-        wanted = f"'id · verdict · value ± half-width' with a verdict of {list(VERDICTS)}"
-        raise ValueError(f"text must read {wanted}; got {text!r}")
-    reason = match["why"]
-    plain = match[0] if reason is None else match[0].removesuffix(f"  ({reason})")
-    if match["value"] is None:
-        return Line(match["id"], match["verdict"], None, None, plain)
-    power = f"e{match['power']}" if match["power"] else ""
-    value = float(match["value"] + power)
-    half_width = 0.0 if match["half"] is None else float(match["half"] + power)
-    return Line(match["id"], match["verdict"], value, half_width, plain)
+    return f"{format_value(part.value, part.half_width)} {part.against}"
 
 
-_WRITTEN = re.compile(
-    rf"(?P<open>\()?(?P<value>{_NUMBER})(?: ± (?P<half>{_NUMBER}))?(?(open)\)e(?P<power>[-+]\d+))"
-)
+def moved(expected: Number | None, found: Number | None) -> str:
+    """How a number differs from what it was, in words; empty where the two agree.
 
-
-def parse_number(text: str) -> tuple[float, float]:
-    """A value and its half-width, as :func:`format_value` writes them.
-
-    Raises ``ValueError`` for any other text.
-
-    >>> parse_number("(3.21 ± 0.12)e-07"), parse_number("12")
-    ((3.21e-07, 1.2e-08), (12.0, 0.0))
+    The value must lie within the expected half-width. The half-width itself may differ by
+    :data:`HALF_WIDTH_FACTOR`. A computed number, which has none, must agree to
+    :data:`EXACT_TOLERANCE`, and one that is 0 to :data:`EXACT_ZERO`.
     """
-    match = _WRITTEN.fullmatch(text)
-    if match is None:
-        raise ValueError(f"text must read 'value' or 'value ± half-width'; got {text!r}")
-    power = f"e{match['power']}" if match["power"] else ""
-    return float(match["value"] + power), float((match["half"] or "0") + power)
-
-
-def parse_printed(text: str) -> Line:
-    """Read a line as a chapter prints it, which :data:`AT_YOUR_SETTINGS` may precede.
-
-    Raises ``ValueError`` where no claim is printed.
-    """
-    return parse_line(text.removeprefix(AT_YOUR_SETTINGS))
-
-
-def disagreement(expected: Line, found: Line, *, verdict_only: bool = False) -> str:
-    """What is wrong with ``found``, in words; empty where the lines agree.
-
-    The verdict must be the same and the value within the expected half-width. The half-width itself
-    may differ by :data:`HALF_WIDTH_FACTOR`. A computed number, which has none, must agree to
-    :data:`EXACT_TOLERANCE`, and one that is 0 to :data:`EXACT_ZERO`. ``verdict_only`` leaves the
-    numbers out, for other master seeds.
-    """
-    if found.verdict != expected.verdict:
-        return f"the verdict changed from '{expected.verdict}' to '{found.verdict}'"
-    if verdict_only:
-        return ""
-    if expected.value is None or expected.half_width is None:
-        return "" if found.value is None else "one of the two lines has no value"
-    if found.value is None or found.half_width is None:
-        return "one of the two lines has no value"
+    if expected is None or found is None:
+        return "" if expected is found else "one of the two has no value"
     change = found.value - expected.value
     if expected.half_width == 0 or found.half_width == 0:
-        return _exact_disagreement(expected, found)
+        if expected.half_width != found.half_width:
+            return "one of the two values is computed and the other sampled"
+        allowed = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
+        return "" if abs(change) <= allowed else f"the computed value changed by {change:+.3g}"
     return _measured_disagreement(expected.half_width, found.half_width, change)
-
-
-def _exact_disagreement(expected: Line, found: Line) -> str:
-    if expected.half_width != found.half_width:
-        return "one of the two values is computed and the other sampled"
-    change = (found.value or 0.0) - (expected.value or 0.0)
-    allowed = max(EXACT_TOLERANCE * abs(expected.value or 0.0), EXACT_ZERO)
-    return "" if abs(change) <= allowed else f"the computed value changed by {change:+.3g}"
 
 
 def _measured_disagreement(expected: float, found: float, change: float) -> str:

@@ -1,8 +1,26 @@
-"""Numbers for a chapter's prose, which come from its run."""
+"""What a chapter's run hands to its page: verdicts, and numbers for the prose."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
+from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, Estimate
+
+VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
+
+
+def show(line: str, record: Mapping[str, Any]) -> None:
+    """Show a verdict as one output of its cell: a line for Jupyter, and the record for the site.
+
+    Outside of a notebook the line is printed.
+    """
+    from IPython import get_ipython
+
+    if get_ipython() is None:
+        print(line)
+        return
+    from IPython.display import display
+
+    display({"text/plain": line, VERDICT: dict(record)}, raw=True)  # type: ignore[no-untyped-call]
 
 
 def tell(**values: object) -> None:
@@ -31,3 +49,19 @@ def outcomes(comparisons: Mapping[str, Comparison]) -> str:
     found = [comparison.outcome for comparison in comparisons.values()]
     rest = [f"{found.count(name)} {name}" for name in (CONTRADICTED, UNDECIDED) if name in found]
     return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} {SUPPORTED}", *rest])
+
+
+def signs(estimates: Iterable[Estimate]) -> str:
+    """How many estimates rise above zero, fall below it, or cannot be told from it, as a phrase.
+
+    >>> signs([Estimate(1.0, 0.0, 9), Estimate(-1.0, 0.0, 9), Estimate(1.0, 5.0, 9)])
+    '1 of 3 rises, 1 falls, 1 undecided'
+    """
+    found = list(estimates)
+    up = sum(one.value > one.half_width for one in found)
+    down = sum(one.value < -one.half_width for one in found)
+    rest = len(found) - up - down
+    rises = f"{up} of {len(found)} {'rises' if up == 1 else 'rise'}"
+    falls = [f"{down} {'falls' if down == 1 else 'fall'}"] if down else []
+    undecided = [f"{rest} undecided"] if rest else []
+    return ", ".join([rises, *falls, *undecided])

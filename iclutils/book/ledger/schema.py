@@ -1,35 +1,41 @@
 """The schema of ``book/claims.yml``, where claims are written down before they are measured."""
 
 import copy
+import datetime
 import functools
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 
-import yaml
+import msgspec
+from msgspec import Meta
 
 from iclutils.book.ledger import knobs
+from iclutils.book.ledger.conditions import Condition, check_conditions
 from iclutils.book.ledger.knobs import Knob
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, read_yaml
 
 CLAIMS_FILE = ROOT / "book" / "claims.yml"
 
-HOLDS, IN_PART, FAILS = "holds", "holds in part", "fails"
-SUPERSEDED, UNDECIDED_ROW, NOT_TESTABLE = "superseded", "undecided", "not testable"
-VERDICTS = (HOLDS, IN_PART, FAILS, SUPERSEDED, UNDECIDED_ROW, NOT_TESTABLE)
-KINDS = ("identity", "inequality", "rate", "limit", "ordering", "training outcome")
-READINGS = ("clear", "mangled", "illegible")
+Verdict = Literal["holds", "holds in part", "fails", "superseded", "undecided", "not testable"]
+VERDICTS: tuple[str, ...] = get_args(Verdict)
+HOLDS, IN_PART, FAILS, SUPERSEDED, UNDECIDED_ROW, NOT_TESTABLE = VERDICTS
+Kind = Literal["identity", "inequality", "rate", "limit", "ordering", "training outcome"]
+ControlKind = Literal["wrong", "null", "right"]
+WRONG, NULL, RIGHT = get_args(ControlKind)
 OURS = "ours"
-WRONG, NULL, RIGHT = "wrong", "null", "right"
-CONTROL_KINDS = (WRONG, NULL, RIGHT)
-ID = re.compile(r"[\w.-]+")
 AUDIT_EXCUSES = 10
 BRIEF = 140  # characters: two lines of a page
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
-_COMMIT = re.compile(r"[0-9a-f]{7,40}(, [0-9a-f]{7,40})*")
 
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's, where PyYAML was built with it
+Text = Annotated[str, Meta(pattern=r"\S")]
+Address = Annotated[str, Meta(pattern="^https://")]
+Id = Annotated[str, Meta(pattern=r"^[\w.-]+$")]
+Sentence = Annotated[str, Meta(max_length=BRIEF, pattern=r"^[^$]*\.$")]  # without formulas
+Commits = Annotated[str, Meta(pattern="^[0-9a-f]{7,40}(, [0-9a-f]{7,40})*$")]
+
+
+class LedgerError(ValueError):
+    """``claims.yml`` breaks the schema; the message names file, row and field."""
 
 
 class Document(TypedDict):
@@ -43,7 +49,7 @@ class Document(TypedDict):
     kind: str
     version: str
     short: NotRequired[str]
-    links: NotRequired[dict[str, str]]
+    links: NotRequired[dict[Text, Address]]
 
 
 class Source(TypedDict):
@@ -56,8 +62,8 @@ class Source(TypedDict):
 
     document: str
     place: str
-    reading: NotRequired[str]
-    printed: NotRequired[str | list[str]]
+    reading: NotRequired[Literal["clear", "mangled", "illegible"]]
+    printed: NotRequired[Text | Annotated[list[Text], Meta(min_length=1)]]
     suggested_by: NotRequired[str]
 
 
@@ -66,20 +72,21 @@ class Control(TypedDict):
 
     A *wrong* one holds a false formula or setting and must be contradicted, a *null* one has no
     effect to find and must not be supported, a *right* one holds a corrected formula and must be
-    supported.
+    supported. ``condition`` is what it is held to (:mod:`iclutils.book.ledger.conditions`).
     """
 
-    kind: str
-    what: str
+    kind: ControlKind
+    what: Text
+    condition: str
 
 
 class Amendment(TypedDict):
     """A change of a row after its first number was seen."""
 
-    date: Any
-    what: str
-    why: str
-    commit: NotRequired[str]
+    date: datetime.date
+    what: Text
+    why: Text
+    commit: NotRequired[Commits]
 
 
 class Row(TypedDict):
@@ -88,26 +95,28 @@ class Row(TypedDict):
     ``brief`` is the statement in one plain sentence of at most :data:`BRIEF` characters, as a page
     says it beside the verdict. ``quantity`` names the number that is shown; one that begins with
     ``log of`` or ``log₁₀ of`` is a logarithm, and a line shows what it is the logarithm of.
+    ``parts`` is the criterion: the condition of each part (:mod:`iclutils.book.ledger.conditions`);
+    ``tolerance`` says where margins and intervals come from. A row that is not testable has none.
     ``controls`` maps names to :class:`Control`.
     ``audit`` says why what :mod:`iclutils.book.ledger.audit` finds about the row may stand; at most
     :data:`AUDIT_EXCUSES` rows of the book have it.
     """
 
-    id: str
+    id: Id
     source: Source
-    brief: str
-    statement: str
-    kind: str
-    statistic: str
-    criterion: str
-    tolerance: str
-    quantity: str
+    brief: Sentence
+    statement: Text
+    kind: Kind
+    statistic: Text
+    parts: NotRequired[str | dict[str, str]]
+    tolerance: Text
+    quantity: Text
     controls: dict[str, Control]
-    expected: str
+    expected: Verdict
     amended: NotRequired[list[Amendment]]
-    note: NotRequired[str]
+    note: NotRequired[Text]
     superseded_by: NotRequired[str]
-    audit: NotRequired[str]
+    audit: NotRequired[Text]
 
 
 class Block(TypedDict):
@@ -125,10 +134,6 @@ class Claims(TypedDict):
     chapters: dict[str, Block]
 
 
-class LedgerError(ValueError):
-    """``claims.yml`` breaks the schema; the message names file, row and field."""
-
-
 def load(path: Path = CLAIMS_FILE) -> Claims:
     """Read and validate the ledger file.
 
@@ -143,23 +148,58 @@ def load(path: Path = CLAIMS_FILE) -> Claims:
 @functools.cache
 def _parsed(path: Path, _mtime_ns: int, _size: int) -> Claims:
     """The validated content of ``path``; time and size stand for the content in the cache's key."""
-    data: Claims = yaml.load(path.read_text(encoding="utf8"), Loader=_Loader)
+    try:
+        data: Claims = read_yaml(path)
+    except ValueError as error:
+        raise LedgerError(str(error)) from None
     _validate(path.name, data)
     return data
 
 
+def held(where: str, given: Any, schema: Any) -> None:
+    """Refuse what is no ``schema``, and fields that it does not have.
+
+    Raises :class:`LedgerError`, which begins with ``where``.
+    """
+    try:
+        kept = msgspec.convert(given, schema)
+    except msgspec.ValidationError as error:
+        raise LedgerError(f"{where}: {error}") from None
+    for place in _unknown(given, kept):
+        raise LedgerError(f"{where}: field '{place}' is unknown")
+
+
+def _unknown(given: Any, kept: Any) -> Iterator[str]:
+    """The fields of mappings that msgspec, asked for a ``TypedDict``, passed over."""
+    if isinstance(given, dict):
+        for name, value in given.items():
+            if name not in kept:
+                yield name
+            else:
+                yield from (f"{name}.{below}" for below in _unknown(value, kept[name]))
+    elif isinstance(given, list):
+        for number, (value, same) in enumerate(zip(given, kept, strict=True)):
+            yield from (f"{number}.{below}" for below in _unknown(value, same))
+
+
+def _outline(given: Any) -> Any:
+    """A mapping whose values are empty: what is in them is held one by one, under its own name."""
+    return {name: type(one)() for name, one in given.items()} if isinstance(given, dict) else given
+
+
 def _validate(file: str, data: Any) -> None:
-    _fields(file, data, Claims)
+    held(file, _outline(data), Claims)
     for key, document in data["documents"].items():
-        _validate_document(f"{file}, document {key}", document)
+        held(f"{file}, document {key}", document, Document)
     chapter_of: dict[str, str] = {}
     for chapter, block in data["chapters"].items():
-        _fields(f"{file}, chapter {chapter}", block, Block)
-        if "seed" not in block["settings"]:
-            raise LedgerError(f"{file}, chapter {chapter}: field 'settings' must hold 'seed'")
-        _validate_knobs(f"{file}, chapter {chapter}", block)
+        here = f"{file}, chapter {chapter}"
+        held(here, _outline(block), Block)
+        _validate_knobs(here, block)
         for number, row in enumerate(block["claims"], 1):
-            where = f"{file}, chapter {chapter}, row {_row_name(row, number)}"
+            name = row.get("id") if isinstance(row, dict) else None
+            where = f"{here}, row {name or f'number {number}'}"
+            held(where, row, Row)
             _validate_row(where, row, data["documents"])
             if row["id"] in chapter_of:
                 taken = chapter_of[row["id"]]
@@ -170,136 +210,56 @@ def _validate(file: str, data: Any) -> None:
 def _validate_knobs(where: str, block: Block) -> None:
     """Each knob has its range, and its default and the value to try it with lie in that."""
     settings = block["settings"]
-    if not isinstance(block["knobs"], dict) or set(block["knobs"]) != set(settings):
+    if "seed" not in settings:
+        raise LedgerError(f"{where}: field 'settings' must hold 'seed'")
+    held(where, block["knobs"], dict[str, Knob])
+    if set(block["knobs"]) != set(settings):
         raise LedgerError(f"{where}: field 'knobs' must hold {sorted(settings)}")
     for name, knob in block["knobs"].items():
         here = f"{where}, field 'knobs.{name}'"
-        _fields(here, knob, Knob)
         if knob["turned"] == settings[name]:
             raise LedgerError(f"{here}: 'turned' is the default, {settings[name]!r}")
         if not isinstance(settings[name], bool) and not {"low", "above"} & set(knob):
             raise LedgerError(f"{here}: 'low' or 'above' is missing")
-        for value in (settings[name], knob["turned"]):
-            try:
-                knobs.check(block["knobs"], settings, settings | {name: value})
-            except (TypeError, ValueError) as error:
-                raise LedgerError(f"{here}: {error}") from None
+    turned = {f"knobs.{name}": {name: knob["turned"]} for name, knob in block["knobs"].items()}
+    tried: dict[str, dict[str, Any]] = {"settings": {}} | turned
+    for field, other in tried.items():
+        try:
+            knobs.check(block["knobs"], settings, settings | other)
+        except (TypeError, ValueError) as error:
+            raise LedgerError(f"{where}, field '{field}': {error}") from None
 
 
-def _validate_document(where: str, document: Any) -> None:
-    _fields(where, document, Document)
-    links = document.get("links", {})
-    if not isinstance(links, dict):
-        raise LedgerError(f"{where}: field 'links' must map labels to addresses; got {links!r}")
-    for label, address in links.items():
-        _text(where, "links", label)
-        if not isinstance(address, str) or not address.startswith("https://"):
-            wanted = "must be an address that starts with https://"
-            raise LedgerError(f"{where}: field 'links.{label}' {wanted}; got {address!r}")
-
-
-def _row_name(row: Any, number: int) -> str:
-    unnamed = f"number {number}"
-    return row.get("id", unnamed) if isinstance(row, dict) else unnamed
-
-
-def _validate_row(where: str, row: Any, documents: Mapping[str, Any]) -> None:
-    _fields(where, row, Row)
+def _validate_row(where: str, row: Row, documents: Mapping[str, Any]) -> None:
+    """What one field of a row demands of another, and that its conditions can be read."""
     _validate_source(where, row["source"], documents)
-    _choice(where, "kind", row["kind"], KINDS)
-    _choice(where, "expected", row["expected"], VERDICTS)
-    for field in ("id", "brief", "statement", "statistic", "criterion", "tolerance", "quantity"):
-        _text(where, field, row[field])
-    if not ID.fullmatch(row["id"]):
-        allowed = "letters, digits, '-', '_' and '.'"
-        raise LedgerError(f"{where}: field 'id' must be of {allowed}; got {row['id']!r}")
-    _validate_brief(where, row["brief"])
-    _validate_controls(where, row)
-    for field in ("note", "audit"):
-        if field in row:
-            _text(where, field, row[field])
-    _validate_amendments(where, row.get("amended", []))
-
-
-def _validate_brief(where: str, brief: str) -> None:
-    """A page shows it as it is written, in the place of the statement."""
-    if len(brief) > BRIEF or not brief.endswith(".") or "$" in brief:
-        wanted = f"must be a sentence without formulas of at most {BRIEF} characters"
-        raise LedgerError(f"{where}: field 'brief' {wanted}; got {brief!r}")
-
-
-def _validate_amendments(where: str, amendments: Any) -> None:
-    if not isinstance(amendments, list):
-        raise LedgerError(f"{where}: field 'amended' must be a list of changes; got {amendments!r}")
-    for number, amendment in enumerate(amendments, 1):
-        here = f"{where}, field 'amended', number {number}"
-        _fields(here, amendment, Amendment)
-        if not _DATE.fullmatch(str(amendment["date"])):
-            given = amendment["date"]
-            raise LedgerError(f"{here}: field 'date' must read 2026-11-21; got {given!r}")
-        for field in ("what", "why"):
-            _text(here, field, amendment[field])
-        if "commit" in amendment and not _COMMIT.fullmatch(str(amendment["commit"])):
-            given = amendment["commit"]
-            wanted = "must be the hash of a commit (or several, with commas), in quotation marks"
-            raise LedgerError(f"{here}: field 'commit' {wanted}; got {given!r}")
-
-
-def _validate_source(where: str, source: Any, documents: Mapping[str, Any]) -> None:
-    """A printed claim has its words and how legible they are; one of our own has neither."""
-    _fields(f"{where}, field 'source'", source, Source)
-    _choice(where, "source.document", source["document"], documents)
-    if source["document"] == OURS:
-        for field in ("reading", "printed"):
-            if field in source:
-                raise LedgerError(
-                    f"{where}: field 'source.{field}' is for printed claims, not ours"
-                )
-        return
-    for field in ("reading", "printed"):
-        if field not in source:
-            raise LedgerError(f"{where}: field 'source.{field}' is missing")
-    if "suggested_by" in source:
-        raise LedgerError(f"{where}: field 'source.suggested_by' is for claims of ours only")
-    _choice(where, "source.reading", source["reading"], READINGS)
-    printed = source["printed"]
-    for text in printed if isinstance(printed, list) and printed else [printed]:
-        _text(where, "source.printed", text)
-
-
-def _text(where: str, field: str, text: object) -> None:
-    if not isinstance(text, str) or not text.strip():
-        raise LedgerError(f"{where}: field '{field}' must be non-empty text; got {text!r}")
-
-
-def _validate_controls(where: str, row: Row) -> None:
-    if not isinstance(row["controls"], dict):
-        wanted = "must map each control's name to its kind and what it is"
-        raise LedgerError(f"{where}: field 'controls' {wanted}; got {row['controls']!r}")
-    for name, control in row["controls"].items():
-        field = f"controls.{name}"
-        _fields(f"{where}, field '{field}'", control, Control)
-        _choice(where, f"{field}.kind", control["kind"], CONTROL_KINDS)
-        _text(where, f"{field}.what", control["what"])
-    if row["expected"] == NOT_TESTABLE and not row.get("note"):
+    tested = row["expected"] != NOT_TESTABLE
+    if not tested and "note" not in row:
         raise LedgerError(f"{where}: field 'note' must say why the row is not testable")
-    if not row["controls"] and row["expected"] != NOT_TESTABLE:
+    if tested and not row["controls"]:
         raise LedgerError(f"{where}: field 'controls' needs at least one control")
+    if tested or "parts" in row:
+        try:
+            check_conditions(row.get("parts"))
+        except ValueError as error:
+            raise LedgerError(f"{where}: field 'parts' {error}") from None
+    for name, control in row["controls"].items():
+        try:
+            Condition.parse(control["condition"])
+        except ValueError as error:
+            raise LedgerError(f"{where}: field 'controls.{name}.condition': {error}") from None
 
 
-def _fields(where: str, given: Any, schema: Any) -> None:
-    """Whether a mapping has the fields of a ``TypedDict``: the required ones and no unknown one."""
-    if not isinstance(given, dict):
-        raise LedgerError(f"{where}: must be a mapping; got {given!r}")
-    required = schema.__required_keys__
-    allowed = sorted(required | schema.__optional_keys__)
-    for name in sorted(required - set(given)):
-        raise LedgerError(f"{where}: field '{name}' is missing")
-    for name in sorted(set(given) - set(allowed)):
-        raise LedgerError(f"{where}: field '{name}' is unknown; allowed are {allowed}")
-
-
-def _choice(where: str, field: str, value: Any, allowed: Collection[str]) -> None:
-    if value not in allowed:
-        options = list(allowed)
-        raise LedgerError(f"{where}: field '{field}' must be one of {options}; got {value!r}")
+def _validate_source(where: str, source: Source, documents: Mapping[str, Any]) -> None:
+    """A printed claim has its words and how legible they are; one of our own has neither."""
+    if source["document"] not in documents:
+        given = source["document"]
+        wanted = f"must be one of {list(documents)}"
+        raise LedgerError(f"{where}: field 'source.document' {wanted}; got {given!r}")
+    ours = source["document"] == OURS
+    for field in ("reading", "printed"):
+        if (field in source) == ours:
+            wrong = "is for printed claims, not ours" if ours else "is missing"
+            raise LedgerError(f"{where}: field 'source.{field}' {wrong}")
+    if "suggested_by" in source and not ours:
+        raise LedgerError(f"{where}: field 'source.suggested_by' is for claims of ours only")

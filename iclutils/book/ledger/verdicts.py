@@ -1,7 +1,9 @@
 """The verdicts on the claims of ``book/claims.yml``, computed from comparisons alone.
 
 A chapter opens its block, ``ledger = Ledger("01_attention_window", seed=seed, ...)``, and calls
-``ledger.check(id, parts, controls=...)`` once for every row. The verdict follows from the parts:
+``ledger.check(id, parts, controls=...)`` once for every row with its estimates by name. The ledger
+compares them with the row's conditions (:mod:`iclutils.book.ledger.conditions`), so that what is
+tested is what is written. The verdict follows from the parts:
 
     all supported                               holds
     some supported, some contradicted           holds in part
@@ -15,17 +17,17 @@ check that cannot tell right from wrong proves nothing. A verdict never raises; 
 compares.
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import knobs
+from iclutils.book.ledger.conditions import Beside, Condition, Found, condition_of, pattern_of
 from iclutils.book.ledger.finding import finding_of
-from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
-from iclutils.book.ledger.prose import tell
+from iclutils.book.ledger.prose import show
+from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import (
     CLAIMS_FILE,
     FAILS,
@@ -41,51 +43,13 @@ from iclutils.book.ledger.schema import (
     load,
 )
 from iclutils.ground import validation
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
-
-
-@dataclass(frozen=True)
-class Record:
-    """What one check found; the page, the scorecard and the tests are all made from records.
-
-    ``value`` and ``half_width`` are the number that the ledger shows; a row that was not tested has
-    none. ``parts`` and ``controls`` are the comparisons by name; a part that stands alone has the
-    empty name. ``settings`` are the chapter's knobs, and ``default_settings`` says whether they are
-    those of the ledger. ``finding`` is one sentence: what holds, what does not, where.
-    """
-
-    chapter: str
-    id: str
-    verdict: str
-    value: float | None
-    half_width: float | None
-    parts: dict[str, Comparison]
-    controls: dict[str, Comparison]
-    settings: dict[str, Any]
-    default_settings: bool
-    why: str = ""
-    finding: str = ""
-
-    def line(self) -> str:
-        """The one line that is printed and compared: ``id · verdict · value ± half-width``."""
-        if self.value is None:
-            return f"{self.id} · {self.verdict}"
-        return f"{self.id} · {self.verdict} · {format_value(self.value, self.half_width or 0.0)}"
-
-    def to_json(self) -> str:
-        """The record as JSON, as it is kept in an executed chapter."""
-        return json.dumps(asdict(self), ensure_ascii=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Record":
-        """The record that :meth:`to_json` wrote.
-
-        Raises ``ValueError`` where ``text`` is no JSON and ``TypeError`` where it is no record's.
-        """
-        fields = json.loads(text)
-        for group in ("parts", "controls"):
-            fields[group] = {name: Comparison(**found) for name, found in fields[group].items()}
-        return cls(**fields)
+from iclutils.ground.statistics import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+    Estimate,
+)
 
 
 def verdict_of(outcomes: Sequence[str], superseded: bool = False) -> str:
@@ -141,13 +105,16 @@ def judgement(
     return Judgement(verdict_of(outcomes, "superseded_by" in row), "")
 
 
+Part = Found | Beside
+
+
 class Ledger:
-    """One chapter's block of the ledger: checks its rows, prints a line each, records them."""
+    """One chapter's block of the ledger: checks its rows, shows a line each, records them."""
 
     def __init__(self, chapter: str, *, path: Path = CLAIMS_FILE, **settings: Any) -> None:
         """Open the block of ``chapter``; ``settings`` are the chapter's knobs.
 
-        Knobs that differ from the block's mark every printed line as made at the reader's settings.
+        Knobs that differ from the block's mark every line as made at the reader's settings.
         Raises ``KeyError`` for a chapter without a block, ``ValueError`` where the names of the
         knobs are not those of the block, and ``ValueError`` or ``TypeError``, by the knob's name,
         where one has a value that it may not have.
@@ -168,44 +135,69 @@ class Ledger:
     def check(
         self,
         id: str,
-        parts: Comparison | Mapping[str, Comparison],
+        parts: Part | Mapping[str, Part],
         *,
-        controls: Mapping[str, Comparison],
-        value: Comparison | float | None = None,
-        half_width: float | None = None,
+        controls: Mapping[str, Part],
+        value: Part | None = None,
     ) -> Record:
-        """Judge one row by its ``parts``; the ``controls`` must do what their kinds demand.
+        """Judge one row: hold its ``parts`` and ``controls`` against the ledger's conditions.
 
-        ``value`` is the number that the ledger shows: a Comparison, or a float with ``half_width``
-        (0 where nothing was sampled); a single part is its own value. Raises ``KeyError`` for an id
-        that is not in the chapter's block, ``ValueError`` for a second check of a row, for no
-        parts, for controls other than the row's, and for a value that is not finite.
+        Each is an estimate, or a number where nothing was sampled;
+        :func:`~iclutils.book.ledger.beside` puts beside it what its condition names. ``value`` is
+        the number that the ledger shows; a single part is its own. Raises ``KeyError`` for an id
+        that is not in the chapter's block and for a part without a condition, ``ValueError`` for a
+        second check of a row, for no parts, for a condition without a part, for controls other than
+        the row's, and for a value that is not finite.
         """
         row = self._row(id)
-        named = {"": parts} if isinstance(parts, Comparison) else dict(parts)
+        named = dict(parts) if isinstance(parts, Mapping) else {"": parts}
         if not named:
-            raise ValueError(f"parts of {id} must hold at least one comparison; got none")
+            raise ValueError(f"parts of {id} must hold at least one estimate; got none")
         if set(controls) != set(row["controls"]):
             wanted = sorted(row["controls"])
             raise ValueError(f"controls of {id} must be {wanted}; got {sorted(controls)}")
-        if value is None and isinstance(parts, Comparison):
+        judged_parts = self._parts(row, named)
+        judged_controls = {
+            name: self._control(row, name, control) for name, control in controls.items()
+        }
+        if value is None and not isinstance(parts, Mapping):
             value = parts
-        shown, shown_half_width = _headline(id, value, half_width)
-        verdict, why = judgement(row, named, controls)
+        shown, shown_half_width = _headline(id, value)
+        verdict, why = judgement(row, judged_parts, judged_controls)
         found = Record(
             chapter=self.chapter,
             id=id,
             verdict=verdict,
             value=shown,
             half_width=shown_half_width,
-            parts=named,
-            controls=dict(controls),
+            parts=judged_parts,
+            controls=judged_controls,
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row, named, shown, shown_half_width, why),
+            finding=finding_of(row, judged_parts, shown, shown_half_width, why),
         )
         return self._record(found)
+
+    def _parts(self, row: Row, parts: Mapping[str, Part]) -> dict[str, Comparison]:
+        """The parts against their conditions; at the book's settings none is left over."""
+        conditions = row["parts"]
+        if self.default_settings and not isinstance(conditions, str):
+            used = {pattern_of(conditions, name) for name in parts}
+            left = [name for name in conditions if name not in used]
+            if left:
+                raise ValueError(f"{row['id']}: no part is held to the conditions {left}")
+        compared = {}
+        for name, found in parts.items():
+            with _naming(f"{row['id']}, part '{name}'"):
+                compared[name] = condition_of(conditions, name).holds(found, self.settings)
+        return compared
+
+    def _control(self, row: Row, name: str, control: Part) -> Comparison:
+        """A control against its condition."""
+        with _naming(f"{row['id']}, control '{name}'"):
+            condition = Condition.parse(row["controls"][name]["condition"])
+            return condition.holds(control, self.settings)
 
     def not_testable(self, id: str) -> Record:
         """Record a row that cannot be tested, with the reason that the row's ``note`` gives.
@@ -242,21 +234,26 @@ class Ledger:
 
     def _record(self, record: Record) -> Record:
         self.records[record.id] = record
-        prefix = "" if record.default_settings else AT_YOUR_SETTINGS
-        reason = f"  ({record.why})" if record.why else ""
-        print(prefix + record.line() + reason)
-        tell(**{f"claim:{record.id}": record.to_json()})
+        show(record.line(), record.to_json())
         return record
 
 
-def _headline(
-    id: str, value: Comparison | float | None, half_width: float | None
-) -> tuple[float, float]:
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """Let an error of a comparison name its row."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise type(error)(f"{where}: {error.args[0]}") from None
+
+
+def _headline(id: str, value: Part | None) -> tuple[float, float]:
     """The number that the ledger shows for a row, and its half-width."""
-    if isinstance(value, Comparison):
-        half_width = value.half_width
-        value = value.value
-    if value is None or half_width is None or not math.isfinite(value + half_width):
-        wanted = f"value and half_width of {id} must be finite numbers"
-        raise ValueError(f"{wanted}; got {value!r} ± {half_width!r}")
-    return float(value), float(half_width)
+    if isinstance(value, Beside):
+        value = value.found
+    half_width = value.half_width if isinstance(value, Estimate) else 0.0
+    number = value.value if isinstance(value, Estimate) else value
+    if number is None or not math.isfinite(float(number) + half_width):
+        wanted = f"value of {id} must be an estimate or a finite number"
+        raise ValueError(f"{wanted}; got {value!r}")
+    return float(number), half_width

@@ -1,37 +1,27 @@
 """The notebook cache that the checker fills and the book build reads, and the chapters it holds.
 
-jupyter-cache looks only at a chapter's code. Here a whole cache folder belongs to one *execution
-key*: a digest of everything else that a chapter reads (the package, the ledger, the recorded
-results, the lock, the interpreter).
+jupyter-cache looks only at a chapter's code. With each run the page's key is kept
+(:mod:`iclutils.book.runs.key`), a digest of everything else that the page reads: a run with
+another key than the page has now is stale, and no build shows it.
 
-    python -m iclutils.book.runs.cache key      the key
-    python -m iclutils.book.runs.cache stale    the chapters that have no run under this key
+    python -m iclutils.book.runs.cache stale    the chapters that have no run under their key
 """
 
-import ast
-import hashlib
 import os
-import platform
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import yaml
-
-from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs import key as keys
+from iclutils.book.runs.files import ROOT, read_yaml, write_atomically
 from iclutils.book.runs.origin import Origin
 
-if TYPE_CHECKING:
-    from iclutils.book.ledger.verdicts import Record
-
 CHAPTERS = Path("book/chapters")
-SEEDS_FILE = Path("book/recorded/seeds.json")  # written about the chapters, read by none of them
-READ = ("figures", "ledger", "runs")  # of iclutils.book: what chapters import
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 UNKNOWN_SECONDS = 1e6
-BACKUPS = ("~", ".swp", ".swo", ".bak", ".orig")
 
 
 def prepare_environment(root: Path = ROOT) -> None:
@@ -43,54 +33,14 @@ def prepare_environment(root: Path = ROOT) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
 
 
-def key_files(root: Path = ROOT) -> list[Path]:
-    """Every file that a chapter's result may depend on, beside the chapter itself."""
-    recorded = files_under(root / "book" / "recorded")
-    found = [path for path in recorded if path != root / SEEDS_FILE]
-    package = root / "iclutils"
-    machinery = package / "book"
-    read = [machinery / name for name in READ]
-    for path in files_under(package):
-        if not path.is_relative_to(machinery) or any(path.is_relative_to(p) for p in read):
-            found.append(path)
-    single = (root / "book" / "claims.yml", root / "requirements.lock")
-    found += [path for path in single if path.exists()]
-    return sorted(found)
-
-
-def files_under(folder: Path) -> list[Path]:
-    """All files below ``folder`` but what nobody keeps: caches, backups, files half written."""
-    found = folder.rglob("*")
-    return [path for path in found if path.is_file() and not passing(path.relative_to(folder))]
-
-
-def passing(path: Path) -> bool:
-    """Whether a path is Python's cache, or what an editor or an interrupted writer left behind.
-
-    >>> [passing(Path(name)) for name in ("a.py", "a.py~", ".#a.py", ".ipynb_checkpoints/a.py")]
-    [False, True, True, True]
-    """
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
-    return hidden or path.name.startswith("#") or path.name.endswith(BACKUPS)
-
-
-def execution_key(root: Path = ROOT) -> str:
-    """The digest that names the cache folder."""
-    digest = hashlib.sha256(platform.python_version().encode())
-    for path in key_files(root):
-        name = path.relative_to(root).as_posix().encode()
-        digest.update(name + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:16]
-
-
 def cache_path(root: Path = ROOT) -> Path:
-    """Where the build looks for executed chapters."""
-    return root / "_build" / "cache" / execution_key(root)
+    """The folder of executed chapters, one run a page."""
+    return root / "_build" / "cache" / "runs"
 
 
 def toc_pages(root: Path = ROOT) -> list[str]:
     """The pages that ``_toc.yml`` lists, in the book's order, the front page first."""
-    return list(_named(yaml.safe_load((root / "_toc.yml").read_text(encoding="utf8"))))
+    return list(_named(read_yaml(root / "_toc.yml")))
 
 
 def _named(node: Any) -> Iterator[str]:
@@ -134,19 +84,31 @@ def read_chapter(path: Path) -> Any:
     return read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=str(path))
 
 
+def page_key(path: Path, root: Path = ROOT) -> str:
+    """The key that the chapter at ``path`` has now."""
+    return keys.page_key(path.stem, code_of(read_chapter(path)), root)
+
+
+def code_of(notebook: Any) -> list[str]:
+    """The sources of a notebook's code cells."""
+    return [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+
+
 class CachedRun(NamedTuple):
     """An executed notebook, its processor time in seconds, and where it comes from.
 
-    The origin is empty and the time None where nobody said.
+    The origin is empty and the time None where nobody said; the key is that of the page when it
+    ran, and empty for a run of the build itself.
     """
 
     notebook: Any
     seconds: float | None
     origin: Origin
+    key: str = ""
 
 
 def cached_run(path: Path, folder: Path) -> CachedRun | None:
-    """The run of the chapter at ``path``, or None where there is no whole one."""
+    """The run of the chapter at ``path``, under any key, or None where there is no whole one."""
     if not folder.exists():
         return None
     from jupyter_cache import get_cache
@@ -158,20 +120,60 @@ def cached_run(path: Path, folder: Path) -> CachedRun | None:
     except Exception:  # no record, or one that an interrupted run left without its file
         return None
     data = record.data or {}
-    return CachedRun(notebook, data.get("execution_seconds"), data.get("origin", {}))
+    return CachedRun(
+        notebook, data.get("execution_seconds"), data.get("origin", {}), data.get("key", "")
+    )
+
+
+def current_run(path: Path, root: Path = ROOT) -> CachedRun | None:
+    """The run of the chapter at ``path`` under the key that it has now, or None without one."""
+    run = cached_run(path, cache_path(root))
+    return run if run is not None and run.key == page_key(path, root) else None
 
 
 def store_run(
-    notebook: Any, path: Path, folder: Path, seconds: float, origin: Origin | None = None
+    notebook: Any,
+    path: Path,
+    folder: Path,
+    seconds: float,
+    key: str,
+    origin: Origin | None = None,
 ) -> None:
-    """Put an executed chapter into the cache, in the place of an earlier run of the same code."""
+    """Put an executed chapter into the cache, in the place of the page's earlier runs."""
     from jupyter_cache import get_cache
     from jupyter_cache.base import CacheBundleIn
 
-    data = {"execution_seconds": seconds, "origin": origin or {}}
+    data = {"execution_seconds": seconds, "origin": origin or {}, "key": key}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    get_cache(folder).cache_notebook_bundle(bundle, overwrite=True)
+    cache = get_cache(folder)
+    new = cache.cache_notebook_bundle(bundle, overwrite=True)
+    for record in cache.list_cache_records():
+        if record.uri == str(path) and record.pk != new.pk:
+            _drop(cache, record)
     write_atomically(seconds_file(path.stem, folder.parent), f"{seconds:.1f}\n")
+
+
+def drop_stale(root: Path = ROOT) -> None:
+    """Take the runs out of the cache whose page has another key now: a build looks at code only."""
+    if not cache_path(root).exists():
+        return
+    from jupyter_cache import get_cache
+
+    cache = get_cache(cache_path(root))
+    for record in cache.list_cache_records():
+        path = chapter_path(Path(record.uri).stem, root)
+        if not path.exists() or (record.data or {}).get("key") != page_key(path, root):
+            _drop(cache, record)
+
+
+def _drop(cache: Any, record: Any) -> None:
+    """Remove a run, whole or not."""
+    from jupyter_cache.cache.db import NbCacheRecord
+
+    with suppress(KeyError):  # its file is missing
+        cache.remove_cache(record.pk)
+        return
+    NbCacheRecord.remove_records([record.pk], cache.db)
 
 
 def seconds_file(name: str, caches: Path) -> Path:
@@ -193,52 +195,15 @@ def last_seconds(name: str, root: Path = ROOT) -> float:
     return UNKNOWN_SECONDS if known is None else known
 
 
-def glued(notebook: Any) -> Iterator[tuple[str, Any]]:
-    """Every value that the cells of an executed notebook glued as text, with its name."""
-    for cell in notebook.cells:
-        outputs = cell.get("outputs", []) if cell.cell_type == "code" else []
-        for output in outputs:
-            name = output.get("metadata", {}).get("scrapbook", {}).get("name")
-            text = output.get("data", {}).get("application/papermill.record/text/plain")
-            if name and text is not None:
-                yield name, _literal(text)
-
-
-def _literal(text: str) -> Any:
-    """The value whose ``repr`` a text is, or the text itself."""
-    try:
-        return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-
-
-def records(notebook: Any) -> "dict[str, Record]":
-    """The ledger's records that an executed notebook holds, by claim id."""
-    from iclutils.book.ledger.verdicts import Record  # brings torch, which `stale` does not need
-
-    found = {}
-    for name, value in glued(notebook):
-        if name.startswith("claim:"):
-            found[name.removeprefix("claim:")] = Record.from_json(value)
-    return found
-
-
 def stale(root: Path = ROOT) -> list[str]:
-    """The chapters of the book that have no whole run under the present key, longest first."""
-    folder = cache_path(root)
+    """The chapters of the book that have no whole run under their present key, longest first."""
     missing = [
-        name
-        for name in toc_chapters(root)
-        if cached_run(chapter_path(name, root), folder) is None
+        name for name in toc_chapters(root) if current_run(chapter_path(name, root), root) is None
     ]
     return sorted(missing, key=lambda name: (is_second(name), -last_seconds(name, root)))
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["key"]:
-            print(execution_key())
-        case ["stale"]:
-            print(*(chapter_path(name).relative_to(ROOT) for name in stale()))
-        case _:
-            sys.exit(__doc__)
+    if sys.argv[1:] != ["stale"]:
+        sys.exit(__doc__)
+    print(*(chapter_path(name).relative_to(ROOT) for name in stale()))

@@ -13,7 +13,7 @@ def main(known: Mapping[str, Sweep], arguments: list[str] | None = None) -> None
         description="Run a recorded sweep, resuming where it stopped."
     )
     parser.add_argument("name", choices=sorted(known))
-    parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
+    parser.add_argument("--workers", type=_workers, default=1, help="processes on this machine")
     parser.add_argument("--dask", help="address of a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="where to train: cpu, cuda, cuda:1 …")
     again = "run jobs again that an existing record holds"
@@ -22,10 +22,20 @@ def main(known: Mapping[str, Sweep], arguments: list[str] | None = None) -> None
         "--plan", action="store_true", help="run the first job only, and say what all will cost"
     )
     given = parser.parse_args(arguments)
-    sweep = known[given.name].on(given.device)
+    try:
+        sweep = known[given.name].on(given.device)
+    except ValueError as error:
+        parser.error(str(error))
     if given.plan:
         print(sweeps.plan(given.name, sweep, fresh=given.fresh))
         return
     print(
         sweeps.run(given.name, sweep, workers=given.workers, dask=given.dask, fresh=given.fresh)
     )
+
+
+def _workers(text: str) -> int:
+    """A number of processes, as the command line gives it."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1; got {text!r}")
+    return int(text)

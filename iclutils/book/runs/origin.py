@@ -21,18 +21,12 @@ AGREES, DISAGREES = "agrees", "disagrees"
 GIT_TIMEOUT = 60.0  # seconds
 
 # The states of a run, as its stamp words them.
-COMPARED = "run and compared with its reference values"
-DIFFERS = "run; it differs from its reference values"
-OUTDATED = "run; its reference values were changed after it was compared with them"
+COMPARED = "run and compared with the reference values"
+DIFFERS = "run; found to differ from the reference values"
+OUTDATED = "run; the reference values were changed after the comparison with them"
 OWN_SETTINGS = "run at other settings than the book's, compared with nothing"
-ONLY_RUN = "run, not compared with its reference values"
+ONLY_RUN = "run by make book, not yet compared by make check"
 NOT_RUN = "not run"
-OF_SEVERAL = {  # the same words of several runs
-    COMPARED: "run and compared with their reference values",
-    DIFFERS: "run; they differ from their reference values",
-    OUTDATED: "run; their reference values were changed after they were compared with them",
-    ONLY_RUN: "run, not compared with their reference values",
-}
 
 
 class Origin(TypedDict, total=False):
@@ -179,17 +173,12 @@ def summary(runs: Sequence[Run]) -> str:
     if not runs:
         return "The book has no chapters yet."
     counts = Counter(run.state for run in runs)
-    what = "; ".join(_counted(state, number) for state, number in counts.items())
+    what = "; ".join(f"{number} {state}" for state, number in counts.items())
     if len(counts) == 1 and len(runs) > 1:
         what = f"all {what}"
     made = [run for run in runs if run.state != NOT_RUN]
     origins = f"; {', '.join(details(made))}" if made else ""
     return f"The chapters' code: {what}{origins}."
-
-
-def _counted(state: str, number: int) -> str:
-    words = state if number == 1 else OF_SEVERAL.get(state, state)
-    return f"{number} {words}"
 
 
 if __name__ == "__main__":

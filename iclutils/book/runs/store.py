@@ -1,14 +1,16 @@
 """What a chapter's two pages both need is computed once, and kept for the other page.
 
-A kept value belongs to the execution key (:mod:`iclutils.book.runs.cache`) and to the function with
-all of its arguments, so that it can only be found again where computing it anew would give the
-same. ``make check`` begins with an empty store.
+A kept value belongs to the function with all of its arguments, and to the code that the function
+and the objects among its arguments can reach (:mod:`iclutils.book.runs.code`), so that it can only
+be found again where computing it anew would give the same. ``make check`` begins with an empty
+store.
 """
 
 import hashlib
 import io
 import os
 import pickle
+import pickletools
 from collections.abc import Callable
 from functools import cache as once
 from pathlib import Path
@@ -17,8 +19,8 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from iclutils.book.runs.cache import execution_key
-from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.runs import code
+from iclutils.book.runs.files import CARRIED, ROOT, write_atomically
 
 ARITHMETIC = "ATEN_CPU_CAPABILITY"  # by which torch is told to use plainer instructions
 
@@ -38,7 +40,10 @@ def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     name = getattr(function, "__qualname__", "")
     if not module.startswith("iclutils.") or "<" in name:
         raise ValueError(f"function must be one of iclutils, by name; got {module}.{name}")
-    path = folder() / f"{digest((module, name, args, sorted(kwargs.items())))}.pickle"
+    if ROOT.name == CARRIED:  # outside of a checkout there is no place for it
+        return function(*args, **kwargs)
+    call = written((module, name, args, sorted(kwargs.items())))
+    path = folder() / digest(call) / f"{code_key(frozenset(modules(call)))}.pickle"
     try:
         found: T = pickle.loads(path.read_bytes())
         return found
@@ -46,14 +51,38 @@ def kept(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         pass
     value = function(*args, **kwargs)
     write_atomically(path, pickle.dumps(value, protocol=5))
+    for older in path.parent.glob("*.pickle"):
+        if older != path:
+            older.unlink(missing_ok=True)
     return value
 
 
-def digest(call: object) -> str:
-    """The digest of a call, the same in every process for equal arguments."""
-    written = io.BytesIO()
-    _ByValue(written, protocol=5).dump(call)
-    return hashlib.sha256(written.getvalue()).hexdigest()[:32]
+def written(call: object) -> bytes:
+    """A call as bytes, the same in every process for equal arguments."""
+    file = io.BytesIO()
+    _ByValue(file, protocol=5).dump(call)
+    return file.getvalue()
+
+
+def digest(call: bytes) -> str:
+    """The digest of a call as it is written."""
+    return hashlib.sha256(call).hexdigest()[:32]
+
+
+def modules(call: bytes) -> set[str]:
+    """The modules of the package that a written call names: its function's and its arguments'.
+
+    >>> modules(written(("iclutils.window.prompts", "draw", (0.5,))))
+    {'iclutils.window.prompts'}
+    """
+    texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
+    return {text for text in texts if text.startswith(f"{code.PACKAGE}.")}
+
+
+@once
+def code_key(names: frozenset[str], root: Path = ROOT) -> str:
+    """The digest of some modules, of all that these import, of the lock and the interpreter."""
+    return code.digest(code.files_of(code.closure(names, root), root), root)
 
 
 class _ByValue(pickle.Pickler):
@@ -73,8 +102,6 @@ class _ByValue(pickle.Pickler):
         return NotImplemented
 
 
-@once
 def folder(root: Path = ROOT) -> Path:
-    """Where the values lie that belong to the present execution key, and to this arithmetic."""
-    arithmetic = os.environ.get(ARITHMETIC, "")
-    return root / "_build" / "store" / f"{execution_key(root)}{arithmetic}"
+    """Where the values lie that belong to this arithmetic."""
+    return root / "_build" / "store" / os.environ.get(ARITHMETIC, "usual")

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import json
 import os
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,8 +26,7 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils.book.runs.files import ROOT, write_atomically
-from iclutils.book.runs.progress import Progress
+from iclutils.book.runs.files import ROOT, read_json, write_atomically
 from iclutils.book.runs.provenance import Provenance, here
 from iclutils.ground import validation
 
@@ -56,8 +56,12 @@ class Sweep:
     def on(self, device: str) -> "Sweep":
         """The same sweep on another ``device`` than ``"cpu"``.
 
-        Raises ``ValueError`` where the function has no argument ``device``.
+        Raises ``ValueError`` where the function has no argument ``device`` or that names none.
         """
+        try:
+            torch.device(device)
+        except RuntimeError:
+            raise ValueError(f"device must be cpu, cuda, cuda:1 …; got {device!r}") from None
         if device == "cpu":
             return self
         if "device" not in inspect.signature(self.function).parameters:
@@ -175,9 +179,7 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, _Row]:
     for values in head["jobs"]:
         key = _key({name: value for name, value in values.items() if name in settings})
         if key in found:
-            raise ValueError(
-                f"{path} has two rows for the settings {key}; run the sweep with --fresh"
-            )
+            raise ValueError(f"{path} has two rows for the settings {key}; run it with --fresh")
         made = Provenance(**(common | values.pop("recorded", {})))
         found[key] = _Row(values, made)
     return found
@@ -199,18 +201,21 @@ def _workers(dask: str | None) -> Iterator[None]:
 def _finish_all(
     name: str, function: Function, jobs: Sequence[Job], folder: Path, workers: int
 ) -> None:
-    """Run those ``jobs`` that have no file in ``folder`` yet, and say how far it is."""
-    paths = [_path(folder, job) for job in jobs]
+    """Run those ``jobs`` that have no file in ``folder`` yet; a line for each percent of them."""
+    paths = {_path(folder, job): job for job in jobs}
     calls = [
         joblib.delayed(_finish)(function, job, path)
-        for job, path in zip(jobs, paths, strict=True)
+        for path, job in paths.items()
         if not path.exists()
     ]
-    if not calls:
-        return
-    progress = Progress(name, len(calls))
-    for _ in joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(calls):
-        progress.advance()
+    start = time.monotonic()
+    finished = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(calls)
+    for done, _ in enumerate(finished, 1):
+        if 100 * done // len(calls) > 100 * (done - 1) // len(calls):
+            seconds = time.monotonic() - start
+            left = seconds / done * (len(calls) - done)
+            said = f"{done} of {len(calls)} jobs done in {seconds:.0f} s, about {left:.0f} s left"
+            print(f"{name}: {said}", file=sys.stderr, flush=True)
 
 
 def _finish(function: Function, job: Job, path: Path) -> None:
@@ -224,7 +229,7 @@ def _finish(function: Function, job: Job, path: Path) -> None:
 
 
 def _finished(path: Path) -> _Row:
-    values = json.loads(path.read_text(encoding="utf8"))
+    values = read_json(path)
     return _Row(values, Provenance(**values.pop("recorded")))
 
 
@@ -279,8 +284,8 @@ def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:
 
 def _unbroken(path: Path) -> dict[str, Any]:
     """What a record says; raises ``ValueError`` where its seal is another's."""
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf8"))
-    if data.get("seal") != seal(data):
+    data: dict[str, Any] = read_json(path)
+    if not isinstance(data, dict) or data.get("seal") != seal(data):
         raise ValueError(f"{path} was changed by hand: its seal does not fit; record it anew")
     return data
 

@@ -35,8 +35,15 @@ def chapter(tmp_path, monkeypatch):
     ],
 )
 def test_a_tag_that_would_hide_a_cell_is_refused(chapter, tag):
-    with pytest.raises(ValueError, match=r"code cell 0: every cell is run and may not fail"):
+    with pytest.raises(ValueError, match=r"code cell 1 of 5: every cell is run and may not fail"):
         chapters.readable_chapter(chapter(PLAIN, f":tags: [hide-input, {tag}]"))
+
+
+def test_a_misspelt_code_cell_is_named_with_its_line(chapter):
+    path = chapter("```{code-cell} ipython3\nseed", "```{code-cel} ipython3\nseed")
+    line = path.read_text(encoding="utf8").splitlines().index("```{code-cel} ipython3") + 1
+    with pytest.raises(ValueError, match=rf"{SOUND}.md, line {line}: {{code-cel}} must be"):
+        chapters.readable_chapter(path)
 
 
 def test_nbvals_comments_are_refused_too(chapter):

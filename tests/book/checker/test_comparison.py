@@ -1,26 +1,24 @@
 """What is compared with what, and when: the run with its reference, each in every mode."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
-from iclutils.book.checker import comparison, reference
+from iclutils.book.checker import comparison, written
 from iclutils.book.checker.comparison import ClaimItem, LedgerItem, PageItem
 from iclutils.book.checker.findings import Consequence, Finding
-from iclutils.book.checker.reference import Claim, Page, Reference
-from iclutils.book.ledger.lines import parse_line
+from iclutils.book.checker.reference import Claim, Headline, Part, Reference
 
-LINE = "mini-a · holds · 1.0 ± 0.1"
-PARTS = {"rises": "supported · 1.0 ± 0.1 · > 0"}
-CONTROLS = {"falls": "contradicted · -1.0 ± 0.1 · > 0"}
-PAGE = Page(told={"slope": "0.31"}, tables=[], figures={})
+RISES = Part("supported", 1.0, 0.1, "> 0")
+FALLS = Part("contradicted", -1.0, 0.1, "> 0")
+CLAIM = Claim(Headline("mini-a", "holds", 1.0, 0.1), {"rises": RISES}, {"falls": FALLS})
+PAGE = {"told": {"slope": "0.31"}, "printed": [["3 steps"]]}
 
 
-def shows(line=LINE, parts=PARTS, controls=CONTROLS, page=PAGE):
+def shows(page=PAGE, **claim):
     """What a reference holds, or a run shows."""
-    claim = Claim(parse_line(line), parts, controls)
-    return Reference({claim.line.id: claim}, page)
+    return Reference([replace(CLAIM, **claim)], **page)
 
 
 class Run(SimpleNamespace):
@@ -28,9 +26,6 @@ class Run(SimpleNamespace):
 
     label = chapter = "01_mini"
     seconds = 1.0
-
-    def found(self):
-        return {name: claim.line for name, claim in self.shown.claims.items()}
 
     def ledger_findings(self, must_be_expected):
         return iter(self.findings)
@@ -52,7 +47,7 @@ def checked():
     def check(shown, mode="compare", **run):
         fields = {"whole": True, "master_seed": None, "at_own_settings": False, "findings": []}
         fields["audited"] = []
-        fields |= {"expected": shows(), "shown": shown, "judged": {}, "printed": [], "noted": []}
+        fields |= {"expected": shows(), "shown": shown, "judged": {}, "records": [], "noted": []}
         made = Run(**(fields | run))
         config = SimpleNamespace(option=SimpleNamespace(chapters=mode))
         found = {}
@@ -69,14 +64,15 @@ def checked():
 
 
 OTHERS = {
-    "verdict": shows(LINE.replace("holds", "fails")),
-    "value": shows(LINE.replace("1.0", "2.0")),
-    "part": shows(parts={"rises": "supported · 1.0 ± 0.1 · > -9"}),
-    "part's value": shows(parts={"rises": "supported · 3.0 ± 0.1 · > 0"}),
-    "control": shows(controls={"falls": "undecided · -1.0 ± 0.1 · > 0"}),
+    "verdict": shows(claim=replace(CLAIM.claim, verdict="fails")),
+    "value": shows(claim=replace(CLAIM.claim, value=2.0)),
+    "part": shows(parts={"rises": replace(RISES, against="> -9")}),
+    "part's value": shows(parts={"rises": replace(RISES, value=3.0)}),
+    "control": shows(controls={"falls": replace(FALLS, outcome="undecided")}),
     "no control": shows(controls={}),
-    "told": shows(page=replace(PAGE, told={"slope": "0.41"})),
-    "not told": shows(page=replace(PAGE, told={})),
+    "told": shows(PAGE | {"told": {"slope": "0.41"}}),
+    "not told": shows(PAGE | {"told": {}}),
+    "printed, but not told": shows(PAGE | {"printed": [["4 steps"]]}),
 }
 
 
@@ -98,7 +94,7 @@ def test_every_difference_is_red_and_noted_so(checked, what, mode):
 
 
 def test_a_departure_from_the_ledger_is_red_and_noted_so(checked):
-    found, run = checked(shows(), findings=["printed more than once"])
+    found, run = checked(shows(), findings=["checked more than once"])
     assert set(found) == {"ledger"}
     assert run.noted[0]["ledger"] is False
 
@@ -133,9 +129,9 @@ def test_of_a_run_that_broke_off_nothing_is_judged(checked):
     assert run.noted == [{}]
 
 
-def test_a_claim_that_is_not_printed_is_red(checked):
-    found, _ = checked(Reference({}, PAGE))
-    assert "did not print this claim" in str(found["claim:mini-a"])
+def test_a_claim_that_is_not_checked_is_red(checked):
+    found, _ = checked(Reference([], **PAGE))
+    assert "not checked by the chapter" in str(found["claim:mini-a"])
 
 
 def test_a_reference_that_is_missing_or_none_is_named(monkeypatch, tmp_path):
@@ -146,5 +142,5 @@ def test_a_reference_that_is_missing_or_none_is_named(monkeypatch, tmp_path):
     (tmp_path / "01_mini.yml").write_text("claims: 3")
     with pytest.raises(ValueError, match=r"^01_mini.yml: "):
         comparison.read_expected("01_mini")
-    (tmp_path / "01_mini.yml").write_text(reference.write(shows(), ""))
+    (tmp_path / "01_mini.yml").write_text(written.write(shows(), ""))
     assert comparison.read_expected("01_mini") == shows()

@@ -1,42 +1,50 @@
 """Figures of two runs: what another machine may change in them, and what it may not."""
 
+import math
+
 import pytest
+from msgspec.structs import replace
 
 from iclutils.book.checker import drawn
-from iclutils.book.checker.drawn import PLACES
+from iclutils.book.checker.drawn import PLACES, Series
 
 BLUE, RED = "#0173b2", "#de8f05"
-FIGURE = {
-    f"1 · Loss · theory · line · {RED}": {"points": 9, "x": "0 2 4 6 8", "y": "1 2 3 4 5"},
-    f"1 · Loss · trained · points with bars · {BLUE}": {
-        "points": 2,
-        "x": "2 4",
-        "y": "2 3",
-        "y_low": "1.9 2.5",
-        "y_high": "2.1 3.5",
-    },
-    f"2 · Error · trained · line · {BLUE}": {"points": 9, "x": "0 2 4 6 8", "y": "9 5 4 3 3"},
-    f"2 · Error · linear · line · {RED}": {"points": 9, "x": "0 2 4 6 8", "y": "9 9 9 9 9"},
-    f"2 · Error · some · points · {BLUE}": {"points": 9, "x": "0 2 4 6 8", "y": "9 5 4 3 3"},
-    f"2 · Error · short · line · {BLUE}": {"points": 9, "x": "0 1 2 3 4", "y": "9 5 4 3 3"},
-    f"2 · Error · trained · band · {BLUE}": {
-        "points": 9,
-        "x": "0 2 4 6 8",
-        "y_low": "8 4 3 2 2",
-        "y_high": "10 6 5 4 4",
-    },
-    f"3 · Map · map · {BLUE}": {"points": 1, "x": "0", "y": "1", "value": "0.5"},
-}
+X = [0, 2, 4, 6, 8]
 
 
-def differences(series, axis, values):
-    (name,) = [name for name in FIGURE if series in name]
-    other = FIGURE | {name: FIGURE[name] | {axis: values}}
+def series(panel, title, name, kind, colour, points=9, **at):
+    words = {"title": title, "series": name, "kind": kind, "colour": colour}
+    return Series(panel=panel, points=points, **words, **at)
+
+
+FIGURE = [
+    series(1, "Loss", "theory", "line", RED, x=X, y=[1, 2, 3, 4, 5]),
+    series(
+        1, "Loss", "trained", "points with bars", BLUE, points=2,
+        x=[2, 4], y=[2, 3], y_low=[1.9, 2.5], y_high=[2.1, 3.5],
+    ),
+    series(2, "Error", "trained", "line", BLUE, x=X, y=[9, 5, 4, 3, 3]),
+    series(2, "Error", "linear", "line", RED, x=X, y=[9, 9, 9, 9, 9]),
+    series(2, "Error", "some", "points", BLUE, x=X, y=[9, 5, 4, 3, 3]),
+    series(2, "Error", "short", "line", BLUE, x=[0, 1, 2, 3, 4], y=[9, 5, 4, 3, 3]),
+    series(
+        2, "Error", "trained", "band", BLUE, x=X, y_low=[8, 4, 3, 2, 2], y_high=[10, 6, 5, 4, 4]
+    ),
+    series(3, "Map", "", "map", BLUE, points=1, x=[0], y=[1], value=[0.5]),
+]
+
+
+def differences(name, axis, values):
+    (place,) = [i for i, one in enumerate(FIGURE) if name in one.name]
+    one = FIGURE[place]
+    values = [float(word) for word in values.split()]
+    other = [*FIGURE]
+    other[place] = replace(one, **{axis: values})
     return list(drawn.figure_differences("fig-x", FIGURE, other))
 
 
 @pytest.mark.parametrize(
-    ("series", "axis", "values", "same"),
+    ("name", "axis", "values", "same"),
     [
         ("theory", "y", "1 2 3.05 4 5", True),  # rounding
         ("theory", "y", "1 2 3.2 4 5", False),  # a line without a band is not sampled
@@ -47,10 +55,10 @@ def differences(series, axis, values):
         ("with bars", "y_high", "2.28 3.5", False),  # nearly twice as long
         ("with bars", "y_low", "2.05 2.5", False),  # a third as long
         ("with bars", "x", "2.1 4", False),
-        ("trained · line", "y", "9 5.15 4 3 3", True),  # a tenth of the band
-        ("trained · line", "y", "9 5.4 4 3 3", False),
-        ("trained · band", "y_low", "8 4.15 3 2 2", True),
-        ("trained · band", "y_low", "8 4.4 3 2 2", False),
+        ("2 · Error · trained · line", "y", "9 5.15 4 3 3", True),  # a tenth of the band
+        ("2 · Error · trained · line", "y", "9 5.4 4 3 3", False),
+        ("2 · Error · trained · band", "y_low", "8 4.15 3 2 2", True),
+        ("2 · Error · trained · band", "y_low", "8 4.4 3 2 2", False),
         ("linear", "y", "9 9.19 9 9 9", False),  # the band has another colour
         ("some", "y", "9 5.15 4 3 3", False),  # points are no line
         ("short", "y", "9 5.15 4 3 3", False),  # the band has other places
@@ -58,16 +66,25 @@ def differences(series, axis, values):
         ("3 · Map", "value", "nan", False),
     ],
 )
-def test_what_chance_may_move(series, axis, values, same):
-    assert bool(differences(series, axis, values)) is not same
+def test_what_chance_may_move(name, axis, values, same):
+    assert bool(differences(name, axis, values)) is not same
 
 
 def test_bars_without_an_end_have_no_length():
-    one = {"points": 2, "y_low": "- 1", "y_high": "2 inf"}
+    one = series(1, "", "", "points with bars", BLUE, y_low=[None, 1], y_high=[2, math.inf])
     assert drawn.lengths(one, "y") == [0.0, 0.0]
     assert drawn.lengths(one, "x") == []
 
 
 def test_as_many_rooms_as_places():
-    for name, series in FIGURE.items():
-        assert len(drawn.chances(FIGURE, name, "y")) == min(series["points"], PLACES)
+    for one in FIGURE:
+        assert len(drawn.chances(FIGURE, one, "y")) == min(one.points, PLACES)
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [(None, None, True), (None, 1.0, False), ("a", "a", True), ("a", "b", False), (1.0, "a", False),
+     (math.nan, math.nan, True), (math.inf, math.inf, True), (math.inf, -math.inf, False)],
+)
+def test_what_is_no_number_is_compared_as_it_is(expected, found, same):
+    assert drawn.near(expected, found, 0.1) is same

@@ -32,7 +32,7 @@ class Fake:
         if reply is None:
             time.sleep(min(timeout, 0.01))
             raise queue.Empty
-        return {"parent_header": {"msg_id": reply}}
+        return {"parent_header": {"msg_id": reply}, "content": {}}
 
 
 def test_a_cell_is_run_as_a_notebook_runs_it():

@@ -1,43 +1,56 @@
-"""The states that a chapter's process writes."""
+"""What is said while chapters run: each begins and ends with a line, and few stand between."""
 
 from types import SimpleNamespace
 
 import pytest
 
-from iclutils.book.checker.progress import DONE, FAILED, RUNNING, Progress, read
-from iclutils.book.runs import cache
+from iclutils.book.checker import findings, progress
+from iclutils.book.checker.progress import CELLS, EVERY, Progress
+
+CHAPTER = "book/chapters/06_stages.md"
 
 
 @pytest.fixture
-def run():
-    return SimpleNamespace(label="00_mini, seed 1", chapter="00_mini", cells=[None] * 4)
+def session(monkeypatch):
+    """What ``cell`` makes the terminal show, each after so many seconds."""
+    shown = []
+    now = SimpleNamespace(seconds=0.0)
+    terminal = SimpleNamespace(ensure_newline=lambda: None, write_line=shown.append)
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now.seconds)
+    monkeypatch.setattr(progress.cache, "known_seconds", lambda name, root: 70.0)
+    told = Progress(terminal)
+
+    def cell(number, seconds, chapter=CHAPTER, **other):
+        node = f"{chapter}::cell{number}"
+        told.pytest_runtest_logstart(node)
+        now.seconds += seconds
+        report = {"nodeid": node, "when": "call", "failed": False, "user_properties": [(CELLS, 9)]}
+        told.pytest_runtest_logreport(SimpleNamespace(**(report | other)))
+
+    return SimpleNamespace(cell=cell, shown=shown)
 
 
-def test_each_step_is_written(tmp_path, run, monkeypatch):
-    monkeypatch.setattr(cache, "known_seconds", lambda name, root: 70.0)
-    progress = Progress(tmp_path)
-    seen = []
-    steps = [
-        lambda: progress.cell(run, 0),
-        lambda: progress.cell(run, 3),
-        lambda: progress.failed(run, 3),
-        lambda: progress.done(run),
+def test_a_chapter_begins_and_ends_with_a_line_and_not_too_many_stand_between(session):
+    for number in range(1, 10):
+        session.cell(number, EVERY / 2)
+    assert session.shown == [
+        "06_stages begins, about 70 s left",
+        *(f"06_stages: {n} of 9 cells ran, {6 * n} s so far, about {70 - 6 * n} s left"
+          for n in (2, 4, 6, 8)),
+        "06_stages: all 9 cells ran, in 54 s",
     ]
-    for step in steps:
-        step()
-        seen += read(tmp_path)
-    assert [(state.state, state.cell) for state in seen] == [
-        (RUNNING, 1),
-        (RUNNING, 4),
-        (FAILED, 4),
-        (DONE, 4),
+
+
+def test_a_chapter_that_takes_longer_than_it_did_is_not_said_to_end_at_once(session):
+    session.cell(1, 80)
+    assert session.shown[-1] == "06_stages: 1 of 9 cells ran, 80 s so far"
+
+
+def test_a_failure_is_said_at_once_and_what_follows_from_it_is_not(session):
+    session.cell(1, 1, chapter=f"{CHAPTER}@seed=1")
+    session.cell(2, 1, f"{CHAPTER}@seed=1", failed=True, **{findings.AT_ONCE: "cell 2 failed"})
+    session.cell(3, 1, f"{CHAPTER}@seed=1", failed=True, **{findings.FOLLOWS: True})
+    assert session.shown[1:] == [
+        "06_stages, seed=1: broken off at cell 2 of 9, after 2 s",
+        "cell 2 failed",
     ]
-    assert {state.since for state in seen} == {seen[0].since}
-    assert {(state.label, state.cells, state.last_seconds) for state in seen} == {
-        ("00_mini, seed 1", 4, 70.0)
-    }
-
-
-def test_a_folder_that_cannot_be_written_breaks_no_run(tmp_path, run):
-    (tmp_path / "file").touch()
-    Progress(tmp_path / "file").cell(run, 0)

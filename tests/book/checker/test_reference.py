@@ -1,87 +1,150 @@
 """What a chapter shows, read from its run, written, read back and compared."""
 
 import pytest
+from msgspec.structs import replace
 from nbformat import v4
 
-from iclutils.book.checker import reference
-from iclutils.book.checker.reference import Claim, Page, Reference
-from iclutils.book.ledger.lines import parse_line
+from iclutils.book.checker import drawn, reference, written
+from iclutils.book.checker.drawn import Series
+from iclutils.book.checker.reference import Claim, Headline, Part
+from iclutils.book.ledger import Record
+from iclutils.book.ledger.lines import Number
+from iclutils.book.ledger.prose import VERDICT
+from iclutils.ground.statistics import equal
 
-LINE = parse_line("row · holds · 0.331 ± 0.012")
+NUMBER = Number(0.331, 0.012)
+HELD = "= 0.3333 to within 0.05"
 CLAIM = Claim(
-    LINE,
-    {"slope": "supported · 0.331 ± 0.012 · = 0.3333 to within 0.05"},
-    {"flat": "contradicted · 0.331 ± 0.012 · = 0 to within 0.05"},
+    Headline("row", "holds", *NUMBER),
+    {"slope": Part("supported", *NUMBER, HELD)},
+    {"flat": Part("contradicted", *NUMBER, "= 0 to within 0.05")},
 )
-CSV = "panel,title,series,kind,x,y,colour\n" + "".join(
-    f"1,Loss,theory,line,{x},{2.5 * x + 0.001},#0173b2\n" for x in range(9)
+CSV = "panel,title,x_axis,series,kind,x,y,colour\n" + "".join(
+    f"1,Loss,steps,theory,line,{x},{2.5 * x + 0.001},#0173b2\n" for x in range(9)
 )
+DRAWING = "2,,,token,points,0,1,#0173b2\n"
 TABLE = "<table><tr><th>L</th><th>w</th></tr><tr><td>1</td><td>8.25 ± 0.10</td></tr></table>"
+PART = equal(0.33123, 1 / 3, tol=0.05, se=0.0025, dof=19)
+RECORD = Record("c", "row", "holds", 0.33123, 0.01225, {"slope": PART}, {}, {}, True)
 
 
 def notebook():
     cell = v4.new_code_cell("1", metadata={"mystnb": {"figure": {"name": "fig-x"}}})
     picture = {"image/svg+xml": "<svg/>"}
     cell.outputs = [
-        v4.new_output("display_data", picture, metadata={"image/svg+xml": {"csv": CSV}}),
+        v4.new_output("display_data", picture, metadata={"image/svg+xml": {"csv": CSV + DRAWING}}),
         v4.new_output("execute_result", {"text/html": TABLE, "text/plain": "?"}),
+        v4.new_output("stream", name="stdout", text="loss 0.125\n\nlast\n"),
+        v4.new_output("display_data", {"text/plain": "row", VERDICT: RECORD.to_json()}),
         v4.new_output(
             "display_data",
             {"application/papermill.record/text/plain": "'0.33'"},
             metadata={"scrapbook": {"name": "slope"}},
         ),
     ]
-    return v4.new_notebook(cells=[cell])
+    folded = v4.new_code_cell("2", metadata={"tags": ["hide-input"]})
+    folded.outputs = [v4.new_output("stream", name="stdout", text="unseen")]
+    last = v4.new_code_cell("3")
+    last.outputs = [v4.new_output("execute_result", {"text/plain": "(3.25, 'a')"})]
+    return v4.new_notebook(cells=[cell, folded, last])
 
 
-def test_a_page_is_read_from_its_run():
-    page = reference.page_of(notebook())
-    assert page.told == {"slope": "0.33"}
-    assert page.tables == [["L | w", "1 | 8.25 ± 0.10"]]
-    (series,) = page.figures["fig-x"].items()
-    assert series[0] == "1 · Loss · theory · line · #0173b2"
-    assert series[1] == {"points": 9, "x": "0 2 4 6 8", "y": "0.001 5.001 10 15 20"}
+def test_what_a_page_shows_is_read_from_its_run():
+    shown = reference.of_run(notebook())
+    assert shown.claims == {"row": replace(CLAIM, controls={})}
+    assert shown.told == {"slope": "0.33"}
+    assert shown.tables == [["L | w", "1 | 8.25 ± 0.10"]]
+    assert shown.printed == [["loss 0.125", "last"], ["(3.25, 'a')"]]
+    words = {"title": "Loss", "series": "theory", "kind": "line", "colour": "#0173b2"}
+    at = {"x": [0, 2, 4, 6, 8], "y": [0.001, 5.001, 10, 15, 20]}
+    assert shown.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
+
+
+def test_a_claim_that_was_not_tested_shows_no_number():
+    untested = Record("c", "row", "not testable", None, None, {}, {}, {}, True)
+    assert reference.claim_of(untested) == Claim(Headline("row", "not testable"), {}, {})
 
 
 def test_what_is_written_is_read_back():
-    held = Reference({"row": CLAIM}, reference.page_of(notebook()))
-    assert reference.parse(reference.write(held, "# Head\n")) == held
+    untested = Claim(Headline("none", "not testable"), {}, {})
+    held = replace(reference.of_run(notebook()), entries=[CLAIM, untested])
+    text = written.write(held, "# Head\n")
+    assert written.parse(text) == held
+    assert text.startswith(
+        "# Head\nclaims:\n"
+        "- claim: {id: row, verdict: holds, value: 0.331, half_width: 0.012}\n"
+        "  parts:\n"
+        "    slope: [supported, 0.331, 0.012, = 0.3333 to within 0.05]\n"
+    )
+    assert "points: 9, x: [0, 2, 4, 6, 8], y: [0.001, 5.001, 10, 15, 20]}\n" in text
+
+
+ONE = "{id: row, verdict: holds, value: 1, half_width: 0}"
+ENTRY = f"{{claim: {ONE}, parts: {{}}, controls: {{}}}}"
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "message"),
     [
-        "[]",
-        "claims: []\ntold: {}\ntables: []\nfigures: {}",
-        "claims: [{line: 'row · holds · 1'}]\ntold: {}\ntables: []\nfigures: {}",
+        ("[]", "Expected `object`, got `array`"),
+        ("claims: []", "holds no claim"),
+        (f"claims: [{{claim: {ONE}}}]", r"missing required field `parts` - at `\$.claims\[0\]`"),
+        (f"claims: [{ENTRY.replace('{}', '{a: [supported, 1]}', 1)}]", "Expected `array` of"),
+        (f"claims: [{ENTRY.replace('holds', 'is fine')}]", "matching regex .*holds in part"),
+        (f"claims: [{ENTRY}, {ENTRY}]", "two entries for row"),
+        (f"claims: [{ENTRY}]\ntolled: {{}}", "unknown field `tolled`"),
+        (f"claims: [{ENTRY}", "while parsing"),
     ],
 )
-def test_nothing_else_is_read(text):
-    with pytest.raises(ValueError, match="must h"):
-        reference.parse(text)
+def test_nothing_else_is_read(text, message):
+    with pytest.raises(ValueError, match=message):
+        written.parse(text)
+
+
+def test_an_entry_alone_is_read():
+    found = written.parse(f"claims: [{ENTRY}]").claims
+    assert found == {"row": Claim(Headline("row", "holds", 1, 0), {}, {})}
 
 
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ("supported · 0.335 ± 0.012 · = 0.3333 to within 0.05", ""),
-        ("supported · 0.331 ± 0.012 · = 0.3334 to within 0.05", ""),
-        ("undecided · 0.331 ± 0.012 · = 0.3333 to within 0.05", "outcome changed"),
-        ("supported · 0.351 ± 0.012 · = 0.3333 to within 0.05", "value moved by 0.02"),
-        ("supported · 0.331 ± 0.022 · = 0.3333 to within 0.05", "half-width changed"),
-        ("supported · 0.331 ± 0.012 · = 0.3333 to within 5", "held against"),
-        ("supported · 0.331 ± 0.012 · > 0.3333", "held against"),
+        (Part("supported", 0.335, 0.012, HELD), ""),
+        (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
+        (Part("undecided", *NUMBER, HELD), "outcome changed"),
+        (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
+        (Part("supported", 0.331, 0.022, HELD), "half-width changed"),
+        (Part("supported", *NUMBER, "= 0.3333 to within 5"), "held against"),
+        (Part("supported", *NUMBER, "> 0.3333"), "held against"),
     ],
 )
 def test_a_part_is_compared(part, message):
-    found = Claim(LINE, {"slope": part}, CLAIM.controls)
+    found = replace(CLAIM, parts={"slope": part})
     said = "\n".join(reference.claim_differences(CLAIM, found))
     assert bool(said) == bool(message)
     assert message in said
 
 
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (Headline("row", "holds", 0.34, 0.012), ""),
+        (Headline("row", "holds", 0.35, 0.012), "moved by 0.019"),
+        (Headline("row", "holds"), "one of the two has no value"),
+        (Headline("row", "fails", *NUMBER), "the verdict changed from 'holds' to 'fails'"),
+    ],
+)
+def test_a_claim_is_compared(found, message):
+    other = replace(CLAIM, claim=found)
+    said = reference.disagreement(CLAIM, other)
+    assert bool(said) == bool(message)
+    assert message in said
+    verdict_alone = reference.disagreement(CLAIM, other, verdict_only=True)
+    assert bool(verdict_alone) == (found.verdict != "holds")
+
+
 def test_names_of_parts_and_controls_are_compared():
-    said = list(reference.claim_differences(CLAIM, Claim(LINE, {}, {})))
+    said = list(reference.claim_differences(CLAIM, Claim(CLAIM.claim, {}, {})))
     assert len(said) == 2
 
 
@@ -113,14 +176,12 @@ def test_numbers_in_words_are_compared(expected, found, same):
 
 
 def changed(old, new):
-    page = reference.page_of(notebook())
-    before = reference.series_of(CSV)
+    page = reference.of_run(notebook())
+    before = drawn.series_of(CSV)
     assert old in CSV
-    after = reference.series_of(CSV.replace(old, new))
-    expected = Page(page.told, page.tables, {"fig-x": before})
-    return list(
-        reference.page_differences(expected, Page(page.told, page.tables, {"fig-x": after}))
-    )
+    after = drawn.series_of(CSV.replace(old, new))
+    expected, found = (replace(page, figures={"fig-x": one}) for one in (before, after))
+    return list(reference.page_differences(expected, found))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +190,7 @@ def changed(old, new):
         ("theory", "training"),  # exchanged labels
         ("Loss", "Gain"),
         (",5.001,", ",5.9,"),  # another curve
-        ("1,Loss,theory,line,1,2.501,#0173b2\n", ""),  # a point less
+        ("1,Loss,steps,theory,line,1,2.501,#0173b2\n", ""),  # a point less
         ("#0173b2", "#de8f05"),
     ],
 )
@@ -142,16 +203,20 @@ def test_rounding_of_a_figure_is_none():
     assert not changed(",0.001,", ",0.002,")  # near zero, beside a curve that reaches 20
 
 
-def test_told_numbers_tables_and_figures_are_all_there():
-    page = reference.page_of(notebook())
+def test_told_numbers_outputs_tables_and_figures_are_all_there():
+    page = reference.of_run(notebook())
     for other in (
-        Page({}, page.tables, page.figures),
-        Page({"slope": "0.53"}, page.tables, page.figures),
-        Page(page.told, [], page.figures),
-        Page(page.told, [["L | w", "1 | 9.25 ± 0.10"]], page.figures),
-        Page(page.told, [["L | w"]], page.figures),
-        Page(page.told, page.tables, {}),
+        {"told": {}},
+        {"told": {"slope": "0.53"}},
+        {"printed": []},
+        {"printed": [["loss 0.225", "last"], ["(3.25, 'a')"]]},
+        {"printed": [["loss 0.125"], ["(3.25, 'a')"]]},
+        {"tables": []},
+        {"tables": [["L | w", "1 | 9.25 ± 0.10"]]},
+        {"tables": [["L | w"]]},
+        {"figures": {}},
     ):
-        assert list(reference.page_differences(page, other))
-        assert list(reference.page_differences(other, page))  # more is as much another as less
+        new = replace(page, **other)
+        assert list(reference.page_differences(page, new))
+        assert list(reference.page_differences(new, page))  # more is as much another as less
     assert not list(reference.page_differences(page, page))

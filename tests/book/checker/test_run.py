@@ -1,5 +1,6 @@
 """A run says where it departs from the ledger and the reference, each way in words of its own."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import nbformat.v4 as nb
@@ -9,19 +10,26 @@ from iclutils.book.checker import chapters, reference, run
 from iclutils.book.checker.findings import Consequence
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
-from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, parse_line
+from iclutils.book.ledger import Record
+from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.runs.origin import AGREES, DISAGREES
 
-A, B = "mini-a · holds · 1.0 ± 0.1", "mini-b · fails · 2.0 ± 0.1"
+A = Record("01_mini", "mini-a", "holds", 1.0, 0.1, {}, {}, {}, True)
+B = Record("01_mini", "mini-b", "fails", 2.0, 0.1, {}, {}, {}, True)
+
+
+def off(record):
+    """The same with a turned knob."""
+    return replace(record, default_settings=False)
 
 
 @pytest.fixture
 def new_run(tmp_path):
-    """A run of two cells, the second of which printed ``texts``; ``other`` are other fields."""
+    """A run of two cells, of which the second, folded, showed records and printed words."""
 
-    def make(*texts, expected=(A, B), **other):
+    def make(*shown, expected=(A, B), **other):
         notebook = nb.new_notebook(cells=[nb.new_code_cell("1"), nb.new_code_cell("2")])
-        claims = {parse_line(text).id: reference.Claim(parse_line(text)) for text in expected}
+        claims = [reference.claim_of(record) for record in expected]
         fields = {
             "path": tmp_path / "01_mini.md",
             "notebook": notebook,
@@ -32,7 +40,12 @@ def new_run(tmp_path):
             "fill_cache": True,
         }
         made = run.ChapterRun(**(fields | other))
-        made.prints(1, "\n".join(texts))
+        for one in shown:
+            if isinstance(one, Record):
+                data = {"text/plain": one.line(), VERDICT: one.to_json()}
+                made.checks(nb.new_output("display_data", data))
+            else:
+                made.prints(2, [one])
         return made
 
     return make
@@ -40,16 +53,15 @@ def new_run(tmp_path):
 
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
-    """The runs that are put into the cache, while the inputs are those of ``folder.now``."""
+    """The runs that are put into the cache, while the page has the key ``folder.now``."""
     stored = []
-    folder = SimpleNamespace(now=tmp_path / "key", stored=stored)
-    monkeypatch.setattr(run.cache, "cache_path", lambda root: folder.now)
+    folder = SimpleNamespace(now="key", stored=stored)
+    monkeypatch.setattr(run.cache, "page_key", lambda path, root: folder.now)
     monkeypatch.setattr(run.cache, "store_run", lambda *args: stored.append(dict(args[-1])))
     monkeypatch.setattr(run, "now", lambda root: {})
     return folder
 
 
-OFF = AT_YOUR_SETTINGS
 KNOBS = (
     "the chapter's knobs are not at the settings of its block in book/claims.yml "
     "('at your settings')"
@@ -59,17 +71,17 @@ WITHOUT = "this row of book/claims.yml has no check in the chapter"
 
 
 @pytest.mark.parametrize(
-    ("texts", "other", "findings"),
+    ("shown", "other", "findings"),
     [
         ((A, B), {}, []),
         ((B, A), {}, []),
         ((A,), {}, [f"mini-b: {WITHOUT}"]),
         ((), {}, [f"mini-a: {WITHOUT}", f"mini-b: {WITHOUT}"]),
         ((A, B), {"rows": ["mini-a"]}, ["mini-b: checked, but has no row in book/claims.yml"]),
-        ((A, A, B), {}, ["mini-a: printed more than once"]),
-        ((A, "hello", "", B), {}, ["printed but not compared: cell1: hello"]),
-        ((A, OFF + B), {}, [KNOBS]),
-        ((A, OFF + B), {"master_seed": 3}, []),
+        ((A, A, B), {}, ["mini-a: checked more than once"]),
+        ((A, "hello", B), {}, ["printed by a folded cell: cell 2: hello"]),
+        ((A, off(B)), {}, [KNOBS]),
+        ((A, off(B)), {"master_seed": 3}, []),
         (
             (A, B),
             {"expected": ()},
@@ -77,8 +89,8 @@ WITHOUT = "this row of book/claims.yml has no check in the chapter"
         ),
     ],
 )
-def test_each_departure_from_the_ledger_is_named(new_run, texts, other, findings):
-    assert list(new_run(*texts, **other).ledger_findings(must_be_expected=True)) == findings
+def test_each_departure_from_the_ledger_is_named(new_run, shown, other, findings):
+    assert list(new_run(*shown, **other).ledger_findings(must_be_expected=True)) == findings
 
 
 def test_a_reference_is_asked_for_only_where_there_must_be_one(new_run):
@@ -87,24 +99,24 @@ def test_a_reference_is_asked_for_only_where_there_must_be_one(new_run):
 
 def test_what_is_warned_of_is_named(new_run):
     made = new_run(A, B)
-    made.warns(0, "careful\n")
-    expected = ["a cell wrote to stderr: cell0: careful"]
+    made.warns(1, "careful\n")
+    expected = ["a cell wrote to stderr: cell 1: careful"]
     assert list(made.ledger_findings(must_be_expected=True)) == expected
     assert expected[0] in list(made.knob_findings())
 
 
 @pytest.mark.parametrize(
-    ("texts", "turn", "findings"),
+    ("shown", "turn", "findings"),
     [
-        ((OFF + A, OFF + B), Turn("n", 3), []),
-        ((OFF + A, B), Turn("n", 3), [f"does not say that it is at your settings: {B}"]),
-        ((OFF + A,), Turn("n", 3), ["checked ['mini-a']; the rows are ['mini-a', 'mini-b']"]),
-        ((OFF + A, OFF + B, "x"), Turn("n", 3), ["printed: cell1: x"]),
-        ((OFF + A, OFF + B, "x"), Turn("verbose", True), []),
+        ((off(A), off(B)), Turn("n", 3), []),
+        ((off(A), B), Turn("n", 3), [f"does not say that it is at your settings: {B.line()}"]),
+        ((off(A),), Turn("n", 3), ["checked ['mini-a']; the rows are ['mini-a', 'mini-b']"]),
+        ((off(A), off(B), "x"), Turn("n", 3), ["printed: cell 2: x"]),
+        ((off(A), off(B), "x"), Turn("verbose", True), []),
     ],
 )
-def test_each_departure_with_a_turned_knob_is_named(new_run, texts, turn, findings):
-    assert list(new_run(*texts, turn=turn).knob_findings()) == findings
+def test_each_departure_with_a_turned_knob_is_named(new_run, shown, turn, findings):
+    assert list(new_run(*shown, turn=turn).knob_findings()) == findings
 
 
 @pytest.mark.parametrize("passed", [0, 1, 2])
@@ -142,11 +154,11 @@ def test_an_outcome_is_kept_only_of_a_whole_comparison(new_run, kept, judged, pa
         ({"turn": Turn("n", 3)}, False, 0),
     ],
 )
-def test_only_an_undisturbed_run_is_shown(new_run, kept, tmp_path, other, edited, stored):
+def test_only_an_undisturbed_run_is_shown(new_run, kept, other, edited, stored):
     made = new_run(A, B, **other)
     made.starts()
     if edited:
-        kept.now = tmp_path / "another key"
+        kept.now = "another key"
     made.ran_through(1.0)
     assert len(kept.stored) == stored
 
@@ -154,6 +166,6 @@ def test_only_an_undisturbed_run_is_shown(new_run, kept, tmp_path, other, edited
 def test_after_a_failure_no_cell_is_run(new_run):
     cell = object.__new__(chapters.ChapterCell)
     cell.run = new_run(cells_passed=0)
-    cell.cell_num = 1
+    cell.cell_num = 2
     with pytest.raises(Consequence, match=r"^not run: an earlier cell of this chapter failed$"):
         cell.runtest()

@@ -7,7 +7,7 @@ import pytest
 from iclutils.book.checker import seeds
 from iclutils.book.checker.seeds import Report
 from iclutils.book.ledger import load
-from iclutils.book.runs.cache import SEEDS_FILE
+from iclutils.book.runs.key import SEEDS_FILE
 
 ROWS = [row["id"] for block in load()["chapters"].values() for row in block["claims"]]
 
@@ -36,12 +36,7 @@ def held(monkeypatch, tmp_path):
 
 def reports(verdicts):
     """Runs that found ``{seed: {claim: verdict}}``."""
-    return [
-        Report(
-            "c", seed, [f"{name} · {verdict} · 1.0 ± 0.1" for name, verdict in found.items()], 1.0
-        )
-        for seed, found in verdicts.items()
-    ]
+    return [Report("c", seed, [], found, 1.0) for seed, found in verdicts.items()]
 
 
 def test_what_is_new_replaces_and_what_is_old_stays(held):

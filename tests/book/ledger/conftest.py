@@ -7,22 +7,24 @@ import yaml
 
 from iclutils.book.ledger import Ledger
 
-WRONG = {"wrong": {"kind": "wrong", "what": "w"}}
+CONDITION = "= 1 ± 0.5"
+WRONG = {"wrong": {"kind": "wrong", "what": "w", "condition": CONDITION}}
 
 
 def row(id, **changes):
     source = {"document": "ours", "place": "p"}
     said = {"id": id, "source": source, "brief": "It falls.", "statement": "s"}
     plain = said | {"kind": "identity", "statistic": "s"}
-    judged = {"criterion": "c", "tolerance": "t", "quantity": "the mean", "expected": "holds"}
+    judged = {"parts": {"*": CONDITION}, "tolerance": "t", "quantity": "the mean"}
+    judged |= {"expected": "holds"}
     return plain | judged | {"controls": WRONG} | changes
 
 
 PRINTED = {"document": "paper", "place": "Figure 1", "reading": "clear", "printed": "It falls."}
 KINDS = {
-    "null": {"kind": "null", "what": "no effect"},
-    "right": {"kind": "right", "what": "the corrected formula"},
-    "wrong": {"kind": "wrong", "what": "a wrong formula"},
+    "null": {"kind": "null", "what": "no effect", "condition": CONDITION},
+    "right": {"kind": "right", "what": "the corrected formula", "condition": CONDITION},
+    "wrong": {"kind": "wrong", "what": "a wrong formula", "condition": CONDITION},
 }
 BOOK = {
     "documents": {

@@ -1,7 +1,7 @@
 """Numbers for the prose."""
 
-from iclutils.book.ledger import outcomes, tell
-from iclutils.ground.statistics import equal, greater, less
+from iclutils.book.ledger import outcomes, signs, tell
+from iclutils.ground.statistics import Estimate, equal, greater, less
 
 YES = equal(1.0, 1.0, tol=0.5)
 NO = equal(1.0, 2.0, tol=0.5)
@@ -15,6 +15,13 @@ def test_outcomes_are_counted_for_prose():
     assert outcomes({"x": YES, "y": less(1.0, 2.0)}) == "2 of 2 supported"
 
 
+def test_signs_are_counted_for_prose():
+    up, down, unclear = Estimate(2.0, 0.1, 9), Estimate(-2.0, 0.1, 9), Estimate(0.1, 0.1, 9)
+    assert signs([up, up, down, unclear]) == "2 of 4 rise, 1 falls, 1 undecided"
+    assert signs([up, up]) == "2 of 2 rise"
+    assert signs([down, down]) == "0 of 2 rise, 2 fall"
+
+
 def test_in_a_notebook_every_value_is_told_and_nothing_is_displayed(monkeypatch):
     told = {}
 
@@ -26,8 +33,3 @@ def test_in_a_notebook_every_value_is_told_and_nothing_is_displayed(monkeypatch)
     monkeypatch.setattr("myst_nb.glue", glue)
     tell(slope="0.31", count=3)
     assert told == {"slope": "0.31", "count": 3}
-
-
-def test_outside_a_notebook_nothing_is_told(capsys):
-    tell(slope="0.31")
-    assert capsys.readouterr().out == ""

@@ -1,38 +1,37 @@
-"""The notebook cache: its key, runs that were interrupted, and the records that come back."""
+"""The notebook cache: stale runs, and interrupted ones."""
 
+import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
 
-from iclutils.book.ledger import Record
 from iclutils.book.runs import cache
-from iclutils.ground.statistics import equal
 
 ROOT = Path(__file__).resolve().parents[3]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
 SOUND = "00_mini"
 
 
-def test_the_interpreter_is_in_the_key(monkeypatch):
-    before = cache.execution_key()
-    monkeypatch.setattr(cache.platform, "python_version", lambda: "3.11.0")
-    assert cache.execution_key() != before
+def executed(chapter):
+    notebook = cache.read_chapter(chapter)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, 1):
+        cell["execution_count"] = number
+    return notebook
 
 
 def test_an_interrupted_run_is_not_taken_for_a_whole_one(tmp_path):
     chapter = MINI / "chapters" / f"{SOUND}.md"
-    notebook = cache.read_chapter(chapter)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for number, cell in enumerate(cells, 1):
-        cell["execution_count"] = number
-    cache.store_run(notebook, chapter, tmp_path / "cache" / "key", 1.0)
-    assert cache.cached_run(chapter, tmp_path / "cache" / "key") is not None
-    for executed in (tmp_path / "cache" / "key").rglob("*.ipynb"):
-        executed.write_text(executed.read_text()[:40])
-    assert cache.cached_run(chapter, tmp_path / "cache" / "key") is None
-    cache.store_run(notebook, chapter, tmp_path / "cache" / "key", 1.0)
-    assert cache.cached_run(chapter, tmp_path / "cache" / "key") is not None
+    folder = tmp_path / "cache" / "key"
+    cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+    assert cache.cached_run(chapter, folder) is not None
+    for written in folder.rglob("*.ipynb"):
+        written.write_text(written.read_text()[:40])
+    assert cache.cached_run(chapter, folder) is None
+    cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+    assert cache.cached_run(chapter, folder) is not None
 
 
 def test_chapters_toc_and_references_match():
@@ -45,54 +44,55 @@ def test_chapters_toc_and_references_match():
     assert not list((ROOT / cache.CHAPTERS).glob("*.ipynb"))
 
 
-def test_a_record_comes_back_from_an_executed_chapter_with_its_type():
-    part = equal(1.0, 1.0, tol=0.5)
-    record = Record("00_mini", "a", "holds", 1.0, 0.4, {"": part}, {}, {"seed": 0}, True)
-    glued = {
-        "output_type": "display_data",
-        "metadata": {"scrapbook": {"name": "claim:a"}},
-        "data": {"application/papermill.record/text/plain": repr(record.to_json())},
-    }
-    told = {
-        "output_type": "display_data",
-        "metadata": {"scrapbook": {"name": "slope"}},
-        "data": {"application/papermill.record/text/plain": "not a literal"},
-    }
-    cell = nbformat.v4.new_code_cell(outputs=[glued, told])
-    notebook = nbformat.v4.new_notebook(cells=[cell])
-    assert cache.records(notebook) == {"a": record}
-    assert dict(cache.glued(notebook))["slope"] == "not a literal"
+@pytest.fixture
+def book(tmp_path):
+    """A folder with the small chapter and its ledger, and no package."""
+    shutil.copytree(MINI, tmp_path / "book")
+    return tmp_path
 
 
-def test_the_checker_and_the_site_are_not_in_the_key():
-    """No chapter imports them, so that no chapter is run again after an edit there."""
-    keyed = {path.relative_to(ROOT).as_posix() for path in cache.key_files(ROOT)}
-    assert "iclutils/book/ledger/verdicts.py" in keyed
-    assert not any(path.startswith("iclutils/book/checker") for path in keyed)
-    assert not any(path.startswith("iclutils/book/site") for path in keyed)
+def held(root):
+    return [record.uri for record in get_cache(cache.cache_path(root)).list_cache_records()]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "statistics.py~",
-        ".#statistics.py",
-        "#statistics.py#",
-        ".statistics.py.swp",
-        ".ipynb_checkpoints/statistics-checkpoint.py",
-        "__pycache__/statistics.pyc",
-        ".sweep.json.123",
-    ],
-)
-def test_what_an_editor_or_a_killed_writer_leaves_makes_nothing_stale(tmp_path, name):
-    for folder in ("iclutils/ground", "book/recorded"):
-        cache.write_atomically(tmp_path / folder / "statistics.py", "one\n")
-    before = cache.execution_key(tmp_path)
-    for folder in ("iclutils/ground", "book/recorded"):
-        cache.write_atomically(tmp_path / folder / name, "two\n")
-    assert cache.execution_key(tmp_path) == before
-    cache.write_atomically(tmp_path / "iclutils" / "ground" / "other.py", "two\n")
-    assert cache.execution_key(tmp_path) != before
+def test_a_run_is_current_only_under_the_pages_present_key(book, monkeypatch):
+    chapter = cache.chapter_path(SOUND, book)
+    key = cache.page_key(chapter, book)
+    cache.store_run(executed(chapter), chapter, cache.cache_path(book), 1.0, key)
+    assert cache.current_run(chapter, book).seconds == 1.0
+    cache.drop_stale(book)
+    assert held(book) == [str(chapter)]
+    monkeypatch.setattr(cache, "page_key", lambda path, root: "another")
+    assert cache.current_run(chapter, book) is None
+    assert cache.cached_run(chapter, cache.cache_path(book)) is not None
+    cache.drop_stale(book)  # or the build would show it
+    assert cache.cached_run(chapter, cache.cache_path(book)) is None
+    assert held(book) == []
+
+
+def test_a_page_has_one_run(book):
+    """That of the code that it had before goes, whole or broken, and another page's stays."""
+    chapter, other = (cache.chapter_path(name, book) for name in (SOUND, "01_other"))
+    other.write_text(chapter.read_text().replace("stream(seed,", "stream(1,"))
+    folder = cache.cache_path(book)
+    for path in (other, chapter):
+        cache.store_run(executed(path), path, folder, 1.0, "k")
+    for broken in (False, True):
+        if broken:
+            shutil.rmtree(folder / "executed")
+        chapter.write_text(chapter.read_text() + "\n```{code-cell} ipython3\n1\n```\n")
+        cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+        assert sorted(held(book)) == [str(chapter), str(other)]
+        assert cache.cached_run(chapter, folder) is not None
+
+
+def test_a_run_that_a_build_made_itself_is_stale(book):
+    chapter = cache.chapter_path(SOUND, book)
+    bundle = CacheBundleIn(executed(chapter), str(chapter), data={"execution_seconds": 1.0})
+    get_cache(cache.cache_path(book)).cache_notebook_bundle(bundle)
+    assert cache.current_run(chapter, book) is None
+    cache.drop_stale(book)
+    assert held(book) == []
 
 
 def test_an_unknown_chapter_counts_as_long(tmp_path):

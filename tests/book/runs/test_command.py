@@ -30,3 +30,17 @@ def test_the_command_runs_or_plans_a_sweep(monkeypatch, capsys):
     assert asked[1][2].function.keywords == {"device": "cuda"}
     with pytest.raises(SystemExit):
         command.main(KNOWN, ["circles"])
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    (["halves", "--workers", "0"], "--workers: must be a whole number, at least 1; got '0'"),
+    (["halves", "--workers", "x"], "--workers: must be a whole number, at least 1; got 'x'"),
+    (["halves", "--plan", "--device", "gpu"], "device must be cpu, cuda, cuda:1 …; got 'gpu'"),
+    (["cpus", "--device", "cuda"], "device must be 'cpu' for this sweep; got 'cuda'"),
+])
+def test_a_bad_argument_is_the_last_line_and_no_traceback(arguments, words, capsys):
+    known = KNOWN | {"cpus": sweeps.Sweep(abs, [{"x": 1}])}
+    with pytest.raises(SystemExit) as ended:
+        command.main(known, arguments)
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith(words)

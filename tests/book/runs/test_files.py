@@ -51,3 +51,35 @@ def test_who_reads_the_old_file_goes_on_reading_it(tmp_path):
         files.write_atomically(target, "new")
         assert reader.read() == OLD
     assert target.read_text() == "new"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'a: 1\nb: "open\n',
+            r"_toc\.yml, line 3: found unexpected end of stream while .* quoted .* from line 2 on",
+        ),
+        ("a: 1\n\tb: 2\n", r"_toc\.yml, line 2: "),
+        ("a: [1\n", r"_toc\.yml, line 2: .*from line 1 on"),
+        ("a: 1\nb: 2\na: 3\n", r"_toc\.yml, line 3: the key 'a' is written twice$"),
+        ("a: \x07\n", r"_toc\.yml is no YAML: .*control"),
+        ("a: !!python/name:os.system\n", r"_toc\.yml, line 1: could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_no_yaml_is_named_with_the_line(tmp_path, text, words):
+    broken = tmp_path / "_toc.yml"
+    broken.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        files.read_yaml(broken)
+    broken.write_text("a: 1\n")
+    assert files.read_yaml(broken) == {"a": 1}
+
+
+def test_a_file_that_is_no_json_is_named(tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"a": 1')
+    with pytest.raises(ValueError, match=r"broken\.json is no JSON: Expecting"):
+        files.read_json(broken)
+    broken.write_text('{"a": 1}')
+    assert files.read_json(broken) == {"a": 1}

@@ -1,8 +1,7 @@
 """What is killed while it runs goes on, and ends with what it would have found undisturbed.
 
 Three kinds of processes (a sweep, a chapter under the checker, a build of the site), each ended by
-three signals at moments that are spread over its time. ``make interrupted`` takes ten moments of
-each, the tests of every day one of each for the long ones.
+three signals: a sweep after each of its jobs, a chapter at half its time, a build while it writes.
 """
 
 import json
@@ -13,11 +12,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_book import SOUND, Book, environment
 from small_site import Site
 
+from iclutils.book.ledger import outputs
 from iclutils.book.runs import cache, sweeps
 
 SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
@@ -112,15 +113,15 @@ def started(book: Book) -> subprocess.Popen:
     )
 
 
-def records_of(book: Book) -> dict[str, str] | None:
+def records_of(book: Book) -> dict[str, dict[str, Any]] | None:
     """What the site would show of the chapter; None where it has no run that is current."""
-    run = cache.cached_run(book.path(SOUND), cache.cache_path(book.root))
+    run = cache.current_run(book.path(SOUND), book.root)
     if run is None:
         return None
-    return {name: record.to_json() for name, record in cache.records(run.notebook).items()}
+    return {name: record.to_json() for name, record in outputs.records(run.notebook).items()}
 
 
-def test_a_chapter_that_is_killed_is_run_again_to_the_same_numbers(tmp_path, moments):
+def test_a_chapter_that_is_killed_is_run_again_to_the_same_numbers(tmp_path):
     book = Book(tmp_path).chapter(SOUND)
     start = time.monotonic()
     _, code, output = book.run("--fill-cache")
@@ -130,12 +131,11 @@ def test_a_chapter_that_is_killed_is_run_again_to_the_same_numbers(tmp_path, mom
     assert undisturbed
     touched = book.root / "iclutils" / "data.txt"
     for number in SIGNALS:
-        for moment in range(1, moments + 1):
-            touched.write_text(f"{number} {moment}")  # another key: nothing is run yet
-            process = started(book)
-            time.sleep(whole * moment / (moments + 1))
-            end(process, number)
-            assert records_of(book) in (None, undisturbed), "half a run"
+        touched.write_text(number.name)  # another key: nothing is run yet
+        process = started(book)
+        time.sleep(whole / 2)
+        end(process, number)
+        assert records_of(book) in (None, undisturbed), "half a run"
     _, code, output = book.run("--fill-cache")
     assert code == 0, output
     assert records_of(book) == undisturbed
@@ -169,31 +169,20 @@ def stamps(pages: dict[str, str]) -> dict[str, str]:
     return {name: text.split("run-stamp")[1].split("</p>")[0] for name, text in pages.items()}
 
 
-def test_no_page_of_a_killed_build_is_taken_for_current(tmp_path, moments):
-    """Each run has another date; a build of it is killed once it writes, and the next one ends."""
+def test_no_page_of_a_killed_build_is_taken_for_current(tmp_path):
+    """Each run has another date; a build of it is killed once it writes, and the last one ends."""
     site = Site(tmp_path)
     site.ran(date="2026-01-01")
-    start = time.monotonic()
     site.build()
-    whole = time.monotonic() - start
-    number = 1
-    for name in SIGNALS:
-        for moment in range(1, moments + 1):
-            number += 1
-            date = f"2026-{1 + number // 28:02}-{1 + number % 28:02}"
-            site.ran(date=date)
-            process = building(site)
-            if moments == 1:
-                wait_until_it_writes(process, site)
-            else:
-                time.sleep(whole * moment / (moments + 1))
-            end(process, name)
-            if moments == 1 and name != SIGNALS[-1]:
-                continue
-            pages = site.build().pages
-            for page, stamp in stamps(pages).items():
-                assert date in stamp, f"{page} after {name.name} at moment {moment}: {stamp}"
-            assert json.loads(site.note.read_text(encoding="utf8"))["key"]
+    for day, name in enumerate(SIGNALS, 2):
+        date = f"2026-01-{day:02}"
+        site.ran(date=date)
+        process = building(site)
+        wait_until_it_writes(process, site)
+        end(process, name)
+    for page, stamp in stamps(site.build().pages).items():
+        assert date in stamp, f"{page}: {stamp}"
+    assert json.loads(site.note.read_text(encoding="utf8"))["key"]
 
 
 def wait_until_it_writes(process: subprocess.Popen, site: Site) -> None:

@@ -23,7 +23,7 @@ def git(where, *arguments):
 
 def test_a_compared_run_is_stamped_with_everything():
     assert origin.sentence(WHOLE) == (
-        "The code of this page: run and compared with its reference values; "
+        "The code of this page: run and compared with the reference values; "
         "commit abc1234567 (clean), environment 1a2b3c4d, "
         "master seed 0, 45 s on one core, 2026-11-21."
     )
@@ -49,7 +49,7 @@ def test_a_run_is_called_compared_only_with_the_reference_that_stands_now(
 def test_a_run_that_the_build_made_itself_has_no_origin():
     assert origin.state({}, "r", True) == origin.ONLY_RUN
     assert origin.sentence(Run(origin.ONLY_RUN, None, 0, {})) == (
-        "The code of this page: run, not compared with its reference values; "
+        "The code of this page: run by make book, not yet compared by make check; "
         "commit not recorded, environment not recorded, "
         "master seed 0, not timed."
     )
@@ -63,15 +63,15 @@ def test_no_run_and_no_chapters_are_said():
 
 def test_the_other_pages_sum_up_the_chapters():
     assert origin.summary([WHOLE, WHOLE]).startswith(
-        "The chapters' code: all 2 run and compared with their reference values; "
+        "The chapters' code: all 2 run and compared with the reference values; "
         "commit abc1234567 (clean), environment"
     )
     assert "90 s on one core" in origin.summary([WHOLE, WHOLE])
     dirty = Run(origin.ONLY_RUN, None, 3, ORIGIN | {"clean": False, "date": "2026-11-20"})
     mixed = origin.summary([WHOLE, WHOLE, dirty, Run()])
     assert mixed == (
-        "The chapters' code: 2 run and compared with their reference values; "
-        "1 run, not compared with its reference values; "
+        "The chapters' code: 2 run and compared with the reference values; "
+        "1 run by make book, not yet compared by make check; "
         "1 not run; commit abc1234567 (clean) and commit abc1234567 (with uncommitted changes), "
         "environment 1a2b3c4d, master seed 0 and 3, 90 s on one core (1 not timed), "
         "2026-11-21 and 2026-11-20."
@@ -128,21 +128,3 @@ def test_the_environment_is_the_interpreter_and_the_lock(tmp_path, monkeypatch):
     assert origin.environment(tmp_path) != here
     monkeypatch.setattr(origin.platform, "python_version", lambda: "3.11.0")
     assert origin.environment(ROOT) != here
-
-
-def test_every_state_has_its_words_for_several_runs():
-    several = {
-        state: origin.summary([Run(state, 1.0, 0, ORIGIN)] * 2).split(";")[0]
-        for state in (origin.COMPARED, origin.ONLY_RUN, origin.OWN_SETTINGS)
-    }
-    assert several == {
-        origin.COMPARED: ("The chapters' code: all 2 run and compared with their reference values"),
-        origin.ONLY_RUN: "The chapters' code: all 2 run, not compared with their reference values",
-        origin.OWN_SETTINGS: (
-            "The chapters' code: all 2 run at other settings than the book's, compared with nothing"
-        ),
-    }
-    assert "all 2 run; they differ from their" in origin.summary([Run(origin.DIFFERS)] * 2)
-    assert "their reference values were changed after they were compared" in origin.summary(
-        [Run(origin.OUTDATED)] * 2
-    )

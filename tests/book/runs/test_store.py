@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from iclutils.book.runs import store
+from iclutils.book.runs.files import write_atomically
 from iclutils.ground.randomness import stream
-from iclutils.window import covariates
+from iclutils.window import covariates, functions
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +50,7 @@ def test_another_argument_is_another_value(calls, args, kwargs):
 def test_a_value_cut_off_is_computed_again(calls, own_folder):
     _, whole = calls
     store.kept(whole, 3)
-    (file,) = own_folder.iterdir()
+    (file,) = own_folder.rglob("*.pickle")
     file.write_bytes(file.read_bytes()[:10])
     assert float(store.kept(whole, 3)[0]) == 2.0
 
@@ -64,11 +65,11 @@ def test_a_fresh_stream_is_an_argument_like_others():
 def test_equal_calls_have_one_digest_in_every_process():
     code = (
         "import torch\n"
-        "from iclutils.book.runs.store import digest\n"
+        "from iclutils.book.runs.store import digest, written\n"
         "from iclutils.ground.randomness import stream\n"
         "from iclutils.window.functions import Affine\n"
         "grid = torch.linspace(0, 1, 50).double()\n"
-        "print(digest((grid, stream(3, 'x'), [Affine(5), Affine(5)], {'a': 0.1})))\n"
+        "print(digest(written((grid, stream(3, 'x'), [Affine(5), Affine(5)], {'a': 0.1}))))\n"
     )
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True) for _ in range(2)]
     found = {run.stdout for run in runs}
@@ -97,5 +98,40 @@ def test_only_functions_of_the_package_are_kept():
     ],
 )
 def test_calls_that_differ_in_one_value_are_told_apart(one, other):
-    assert store.digest(one) == store.digest(one)
-    assert store.digest(one) != store.digest(other)
+    assert store.written(one) == store.written(one)
+    assert store.written(one) != store.written(other)
+
+
+def test_a_value_belongs_to_the_code_that_its_call_can_reach(tmp_path):
+    """Of the function's module, of what that imports, and of the objects among its arguments."""
+    call = store.written(("iclutils.window.prompts", "draw", (covariates.Sphere(3), "iclutils")))
+    assert store.modules(call) == {"iclutils.window.prompts", "iclutils.window.covariates"}
+    for name, text in {
+        "iclutils/__init__.py": "",
+        "iclutils/one.py": "def f():\n    from iclutils import two\n",
+        "iclutils/two.py": "",
+        "iclutils/three.py": "",
+    }.items():
+        write_atomically(tmp_path / name, text)
+    keys = []
+    for name in ("iclutils/three.py", "iclutils/two.py", "requirements.lock"):
+        store.code_key.cache_clear()
+        before = store.code_key(frozenset({"iclutils.one"}), tmp_path)
+        write_atomically(tmp_path / name, '"""Changed."""\n')
+        store.code_key.cache_clear()
+        keys.append(store.code_key(frozenset({"iclutils.one"}), tmp_path) == before)
+    assert keys == [True, False, False]
+
+
+def test_after_an_edit_a_value_is_computed_anew_and_the_old_one_goes(
+    calls, own_folder, monkeypatch
+):
+    seen, whole = calls
+    law = functions.Affine(5)
+    store.kept(whole, law)
+    asked = []
+    monkeypatch.setattr(store, "code_key", lambda names: asked.append(names) or "edited")
+    assert float(store.kept(whole, law)[0]) == 2.0
+    assert len(seen) == 2
+    assert asked == [{"iclutils.window.covariates", "iclutils.window.functions"}]
+    assert [path.name for path in own_folder.rglob("*.pickle")] == ["edited.pickle"]

@@ -1,0 +1,51 @@
+"""The tightest part of a row: the comparison that is nearest to its limit.
+
+A part that was sampled is as near to its limit as its gap is in half-widths, a computed one as its
+gap is in units of the margin, or of the larger of value and bound. The two cannot be compared, and
+noise is what may turn a verdict: where some parts were sampled, the tightest is one of these.
+"""
+
+import math
+from collections.abc import Mapping
+
+from iclutils.book.ledger.lines import is_exact
+from iclutils.ground.statistics import Comparison
+
+
+def tightest(parts: Mapping[str, Comparison]) -> str | None:
+    """The name of the tightest part; None where there are not two to choose from.
+
+    >>> from iclutils.ground.statistics import greater
+    >>> near = greater(0.5, se=0.1, dof=9)
+    >>> tightest({"far": greater(5.0, se=0.1, dof=9), "near": near, "exact": greater(0.1)})
+    'near'
+    """
+    known = {name: part for name, part in parts.items() if part.test}
+    if len(known) < 2:
+        return None
+    sampled = {name: part for name, part in known.items() if not _computed(part)}
+    among = sampled or known
+    return min(among, key=lambda name: room(among[name]))
+
+
+def room(part: Comparison) -> float:
+    """How far a part is from its limit: in half-widths, or relative where it was computed.
+
+    >>> from iclutils.ground.statistics import equal, greater
+    >>> room(equal(2.015, 2.0, tol=0.02)), room(greater(4.0, 1.0))
+    (0.25, 0.75)
+    """
+    gap = _gap(part)
+    if _computed(part):
+        scale = part.margin or max(abs(part.value), abs(part.bound))
+        return round(gap / scale, 9) if scale and math.isfinite(gap) else gap
+    return gap / part.half_width
+
+
+def _gap(part: Comparison) -> float:
+    """The distance of the value from the nearer of its limits."""
+    return abs(abs(part.value - part.bound) - part.margin)
+
+
+def _computed(part: Comparison) -> bool:
+    return is_exact(part.value, part.half_width)

@@ -1,0 +1,122 @@
+"""The package's code that a piece of code can reach, found without running any of it.
+
+What is imported is read from the syntax tree: at the top or inside a function, in the packages
+above a module too. A module that is named only while the code runs is not seen; the checker asks
+the kernel for those.
+"""
+
+import ast
+import hashlib
+import platform
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from iclutils.book.runs.files import files_under
+
+PACKAGE = "iclutils"
+
+
+def reached(sources: Iterable[str], root: Path, without: str = "") -> set[str]:
+    """The modules of the package that ``sources`` import, and those that these import in turn.
+
+    An import of the module ``without`` in the sources themselves is passed over. A source that is
+    no plain Python reaches the whole package.
+    """
+    direct: set[str] = set()
+    for source in sources:
+        try:
+            direct |= imported(ast.parse(source), root)
+        except SyntaxError:
+            direct |= set(all_modules(root))
+    return closure(direct - {without}, root)
+
+
+def closure(names: Iterable[str], root: Path) -> set[str]:
+    """Some modules and all that they import, with the packages that these lie in."""
+    found: set[str] = set()
+    ahead = [PACKAGE, *names]
+    while ahead:
+        name = ahead.pop()
+        path = file_of(name, root)
+        if name in found or path is None:
+            continue
+        found.add(name)
+        ahead.append(name.rpartition(".")[0])
+        state = path.stat()
+        ahead.extend(_imported_by(name, path, root, state.st_mtime_ns, state.st_size))
+    return found
+
+
+@cache
+def _imported_by(name: str, path: Path, root: Path, _mtime_ns: int, _size: int) -> frozenset[str]:
+    """What one module imports; time and size stand for its content in the cache's key."""
+    try:
+        tree = ast.parse(path.read_text(encoding="utf8"))
+    except SyntaxError:  # nothing can import it either, and its own text is in the digest
+        return frozenset()
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    return frozenset(imported(tree, root, package))
+
+
+def imported(tree: ast.AST, root: Path, package: str = "") -> set[str]:
+    """The modules of the package that the code ``tree`` imports; ``package`` is where it lies."""
+    return {name for name in _named(tree, package) if file_of(name, root) is not None}
+
+
+def _named(tree: ast.AST, package: str) -> Iterator[str]:
+    """The dotted names that may be modules: of ``from a import b`` both ``a`` and ``a.b``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) + 1 - node.level]
+            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def file_of(name: str, root: Path) -> Path | None:
+    """The file of a module of the package; None where there is no such module."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return None
+    path = root.joinpath(*parts)
+    for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
+        if file.is_file():
+            return file
+    return None
+
+
+def all_modules(root: Path) -> list[str]:
+    """Every module of the package."""
+    paths = [path.relative_to(root) for path in files_under(root / PACKAGE)]
+    names = [path.with_suffix("").parts for path in paths if path.suffix == ".py"]
+    return [".".join(name[:-1] if name[-1] == "__init__" else name) for name in names]
+
+
+def files_of(names: Iterable[str], root: Path) -> list[Path]:
+    """The files of some modules, with what else than modules lies in the packages among them."""
+    found = set()
+    for name in names:
+        path = file_of(name, root)
+        if path is not None:
+            found.add(path)
+            if path.name == "__init__.py":
+                beside = files_under(path.parent, deep=False)
+                found |= {other for other in beside if other.suffix != ".py"}
+    return sorted(found)
+
+
+def digest(files: Iterable[Path], root: Path, *more: str) -> str:
+    """The digest of some files, by name and content, of the interpreter and of the lock.
+
+    A file that is missing counts as such; ``more`` are other texts that belong to it.
+    """
+    told = hashlib.sha256(platform.python_version().encode())
+    for path in [*files, root / "requirements.lock"]:
+        content = path.read_bytes() if path.exists() else b"missing"
+        told.update(path.relative_to(root).as_posix().encode() + b"\0" + content + b"\0")
+    for text in more:
+        told.update(text.encode() + b"\0")
+    return told.hexdigest()[:16]

@@ -1,0 +1,146 @@
+"""The key of a page: a digest of all that its run reads beside its own code.
+
+That is the interpreter, the lock, the modules that its cells import and those that these import in
+turn, the fields of its block of the ledger that a run uses, and the records that it reads. A word
+of a row's ``brief`` is not among them, and neither is another page's module: a page is run again
+only for what it reads.
+"""
+
+import ast
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from iclutils.book.runs import code
+from iclutils.book.runs.files import ROOT, files_under, read_yaml
+
+CLAIMS = Path("book/claims.yml")
+RECORDED = Path("book/recorded")
+SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none of them
+RECORDS = "iclutils.recorded"
+READERS = {"iclutils.book.runs.sweeps", "iclutils.book.runs.published"}  # of records
+FOLDERS = {"read": RECORDED, "published": RECORDED / "authors"}  # by the function that reads them
+
+# A row's fields that no run uses: they are for the reader, and for the schema, which the checker
+# and the site ask whatever is run. Any other field counts.
+WORDS = {
+    "source",
+    "brief",
+    "statement",
+    "kind",
+    "statistic",
+    "criterion",
+    "tolerance",
+    "amended",
+}
+
+PRESENT = {"superseded_by", "audit"}  # a run asks only whether a row has them
+
+
+def page_key(chapter: str, cells: Sequence[str], root: Path = ROOT) -> str:
+    """The key of the page ``chapter``, whose code cells are ``cells``."""
+    block = json.dumps(used(block_of(chapter, root)), sort_keys=True, default=str)
+    files = [*page_code(cells, root), *records_read(cells, root)]
+    return code.digest(files, root, block)
+
+
+def inputs(root: Path = ROOT) -> str:
+    """The digest of all that any page reads beside its own source, and of the site's code."""
+    files = [*files_under(root / code.PACKAGE), *files_under(root / RECORDED), root / CLAIMS]
+    return code.digest(sorted(set(files) - {root / SEEDS_FILE}), root)
+
+
+def page_code(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
+    """The package's files that the cells of a page can reach."""
+    return code.files_of(code.reached(cells, root), root)
+
+
+def block_of(chapter: str, root: Path) -> Mapping[str, Any]:
+    """The ledger's block of a chapter as it is written, not validated; empty without one."""
+    path = root / CLAIMS
+    if not path.exists():
+        return {}
+    state = path.stat()
+    data = _parsed(path, state.st_mtime_ns, state.st_size)
+    block: Mapping[str, Any] = data["chapters"].get(chapter, {})
+    return block
+
+
+@cache
+def _parsed(path: Path, _mtime_ns: int, _size: int) -> Any:
+    return read_yaml(path)
+
+
+def used(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A block of the ledger without the words that no run uses."""
+    return {**block, "claims": [_used(row) for row in block.get("claims", [])]}
+
+
+def _used(row: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {field: value for field, value in row.items() if field not in WORDS}
+    for field in PRESENT & set(kept):
+        kept[field] = True
+    if kept.get("expected") != "not testable":
+        kept.pop("note", None)  # shown as the finding of a row that is not tested
+    kept["controls"] = {
+        name: {field: value for field, value in control.items() if field != "what"}
+        for name, control in row.get("controls", {}).items()
+    }
+    return kept
+
+
+def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
+    """The records that the cells of a page read.
+
+    They are those that ``recorded.read("…")`` and ``recorded.published("…")`` name. All of them
+    where a name is computed or records are reached in another way, none where they are not reached.
+    """
+    if not READERS & code.reached(cells, root):
+        return []
+    everything = set(files_under(root / RECORDED)) - {root / SEEDS_FILE}
+    if READERS & code.reached(cells, root, without=RECORDS):
+        return sorted(everything)
+    found = set()
+    for cell in cells:
+        for name in _read_in(ast.parse(cell)):
+            if name is None:
+                return sorted(everything)
+            found.add(root / name)
+    return sorted(found)
+
+
+def _read_in(tree: ast.AST) -> Iterator[Path | None]:
+    """The records that a cell reads by name; None for one whose name is not to be seen."""
+    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    plain = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and _is_records(node.value):
+            plain.add(id(node.value))
+            if node.attr in FOLDERS:
+                call = called.get(id(node))
+                match call.args if call else []:
+                    case [ast.Constant(value=str(name)), *_]:
+                        yield FOLDERS[node.attr] / f"{name}.json"
+                    case _:
+                        yield None
+    for node in ast.walk(tree):
+        handed_on = _is_records(node) and id(node) not in plain
+        if handed_on or _renames(node):
+            yield None
+
+
+def _is_records(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "recorded"
+
+
+def _renames(node: ast.AST) -> bool:
+    """Whether records are imported in another way than ``from iclutils import recorded``."""
+    if isinstance(node, ast.Import):
+        return any(alias.name == RECORDS for alias in node.names)
+    if isinstance(node, ast.ImportFrom):
+        if node.module == code.PACKAGE:
+            return any(alias.name == "recorded" and alias.asname for alias in node.names)
+        return node.module == RECORDS
+    return isinstance(node, ast.Attribute) and node.attr == "recorded"
