@@ -19,7 +19,11 @@ from iclutils.book.runs.tables import table
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 from iclutils.regression import layer_training, training_jobs, transformer_training
-from iclutils.regression.diversity import four_digits, transformers_on_lists
+from iclutils.regression.diversity import (
+    four_digits,
+    transformer_by_curriculum,
+    transformers_on_lists,
+)
 from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.layers import Layers
@@ -27,6 +31,7 @@ from iclutils.regression.setting import Setting, errors
 from iclutils.regression.transformers import Architecture, losses
 
 __all__ = [
+    "LAYER_SETTINGS",
     "SWEEPS",
     "drift",
     "published",
@@ -37,6 +42,9 @@ __all__ = [
     "trained_layer_errors",
     "trained_transformer_errors",
 ]
+
+
+LAYER_SETTINGS = ("d", "n", "sets", "rho", "seed", "softmax", "steps")  # of trained layers
 
 
 def reduced_errors(
@@ -52,9 +60,12 @@ def reduced_errors(
 ) -> dict[str, float]:
     """A job: the exact errors of the reduced model on one pretraining set.
 
-    ``kappa`` may be the text "inf", which JSON has no number for.
+    ``kappa`` may be the text "inf", which JSON has no number for. Raises ``KeyError`` for
+    another text, ``ValueError`` for a value out of its range, with its name.
     """
-    setting = Setting(d, alpha, float(kappa), tau, rho)
+    if isinstance(kappa, str):
+        kappa = float(validation.one_of("kappa", kappa, ("inf",)))
+    setting = Setting(d, alpha, kappa, tau, rho)
     icl, idg = errors(setting, [ridge], seed, trial)[0].tolist()
     return {"icl": icl, "idg": idg}
 
@@ -144,9 +155,7 @@ def trained_transformer_errors(
     if tasks is not None:
         measured["idg"] = draw_fleet([1000] * sets, d, d, rho, seed, tasks=tasks, role="test")
     checkpoints = [steps // 20, steps // 4, steps]
-    trained = transformer_training.train(
-        architecture, fleet, seed, checkpoints, learning_rate=rate
-    )
+    trained = transformer_training.train(architecture, fleet, seed, checkpoints, learning_rate=rate)
     return {
         name: [four_digits(losses(architecture, weights, prompts)) for weights in trained]
         for name, prompts in measured.items()
@@ -228,6 +237,11 @@ SWEEPS = {
     ),
     "05b_wide_peak": Sweep(
         transformers_on_lists, training_jobs.wide_peak(), training_jobs.numbers_read
+    ),
+    "05c_talk_size": Sweep(
+        transformer_by_curriculum,
+        training_jobs.talk_size(),
+        training_jobs.numbers_read_by_curriculum,
     ),
 }
 

@@ -111,7 +111,5 @@ def test_registered_jobs_are_distinct_and_recorded(name):
     jobs = recorded.SWEEPS[name].jobs
     assert len({json.dumps(job, sort_keys=True) for job in jobs}) == len(jobs)
     rows = recorded.read(name)["jobs"]
-    settings = [
-        {key: row[key] for key in job} for row, job in zip(rows, jobs, strict=True)
-    ]
+    settings = [{key: row[key] for key in job} for row, job in zip(rows, jobs, strict=True)]
     assert settings == jobs

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from iclutils.regression import layer_training, transformer_training
-from iclutils.regression.fleet import Fleet, draw_fleet
+from iclutils.regression import curriculum, layer_training, transformer_training
+from iclutils.regression.fleet import Fleet, draw_fleet, listed_tasks
 from iclutils.regression.transformers import Architecture, losses
 
 TEST_PROMPTS = 500  # a model and error
@@ -76,15 +76,74 @@ def transformers_on_lists(
     }
 
 
+def transformer_by_curriculum(
+    *,
+    d: int,
+    width: int,
+    blocks: int,
+    alpha: int,
+    tau: float,
+    tasks: int,
+    rho: float,
+    network: int,
+    first: int,
+    stage: int,
+    last: int,
+    batch: int,
+    rate: float,
+    cooldown: float,
+    seed: int,
+    device: str = "cpu",
+) -> dict[str, list[float]]:
+    """A job: one transformer on τd² prompts of αd tokens and a list of ``tasks``, by a curriculum.
+
+    It has ``first`` active coordinates at first and one more after each ``stage`` steps, and all of
+    them for the ``last`` steps (:class:`iclutils.regression.curriculum.Curriculum`); where
+    ``first`` is d, the training is plain. ``network`` numbers the set of prompts with its list.
+    After a third, two thirds and all of the ``last`` steps: the errors on the training set, on
+    fresh tasks and on those of the list, on prompts with all coordinates; each three numbers, to
+    four digits.
+    """
+    architecture = Architecture(d, blocks, dense=1, width=width)
+    fleets = _fleets(d, alpha, tau, tasks, 1, rho, seed, network)
+    plan = curriculum.Curriculum(first, stage, last)
+    before = plan.length(d) - last
+    trained = curriculum.train(
+        architecture,
+        fleets["train"],
+        listed_tasks(tasks, d, seed, network),
+        seed,
+        plan,
+        [before + last // 3, before + 2 * last // 3, before + last],
+        model=network,
+        batch=batch,
+        learning_rate=rate,
+        cooldown=cooldown,
+        device=device,
+    )
+    fleets["train"] = _first(fleets["train"], TEST_PROMPTS)
+    return {
+        name: [four_digits(losses(architecture, weights, prompts))[0] for weights in trained]
+        for name, prompts in fleets.items()
+    }
+
+
 def _fleets(
-    d: int, alpha: int, tau: float, tasks: int, sets: int, rho: float, seed: int
+    d: int,
+    alpha: int,
+    tau: float,
+    tasks: int,
+    sets: int,
+    rho: float,
+    seed: int,
+    first: int = 0,
 ) -> dict[str, Fleet]:
     """The training sets, and prompts on fresh tasks and on those of the lists to test with."""
-    ell, test = alpha * d, [TEST_PROMPTS] * sets
+    ell, n, test = alpha * d, round(tau * d**2), [TEST_PROMPTS] * sets
     return {
-        "train": draw_fleet([round(tau * d**2)] * sets, d, ell, rho, seed, tasks=tasks),
-        "icl": draw_fleet(test, d, ell, rho, seed, role="test"),
-        "idg": draw_fleet(test, d, ell, rho, seed, tasks=tasks, role="test"),
+        "train": draw_fleet([n] * sets, d, ell, rho, seed, tasks=tasks, first=first),
+        "icl": draw_fleet(test, d, ell, rho, seed, role="test", first=first),
+        "idg": draw_fleet(test, d, ell, rho, seed, tasks=tasks, role="test", first=first),
     }
 
 

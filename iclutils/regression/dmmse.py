@@ -7,7 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.regression.prompts import chi_square
+from iclutils.ground.randomness import stream
+from iclutils.regression.prompts import LARGEST, Context, chi_square, draw_tasks
 
 
 def dmmse_errors(
@@ -29,7 +30,8 @@ def dmmse_errors(
     The query is integrated out. The tokens enter through :math:`X^\top X` alone, drawn as a Wishart
     matrix (Bartlett): O(d²) a context whatever ``ell`` ≥ d. ``rho`` > 0: the label noise;
     ``contexts`` ≥ 1: how many to draw; ``fresh`` draws :math:`w \sim N(0, I_d)`, else a task of
-    ``tasks``. Raises ``ValueError`` for an argument out of these ranges, with its name.
+    ``tasks``. Raises ``ValueError`` for an argument out of these ranges, with its name, and for
+    tasks that are not finite.
 
     With one task on the list the posterior is that task, and only the noise is left:
 
@@ -39,6 +41,7 @@ def dmmse_errors(
     [0.1, 0.1]
     """
     k, d = validation.shape("tasks", tasks, "k d").values()
+    tasks = validation.within("tasks", tasks, -LARGEST, LARGEST).double()
     validation.whole("ell", ell, low=d)
     validation.positive("rho", rho)
     validation.whole("contexts", contexts)
@@ -55,3 +58,20 @@ def dmmse_errors(
     away = (seen[:, None] - torch.einsum("cdi,kd->cki", root, tasks)).square().sum(2)
     estimate = torch.softmax(-away / (2 * rho), 1) @ tasks
     return rho + (estimate - w).square().sum(1) / d
+
+
+def mean_errors(
+    k: int, context: Context, seed: int, lists: int, contexts: int, *, fresh: bool
+) -> Float[Tensor, " lists"]:
+    """The mean error of dMMSE for each of ``lists`` lists of ``k`` tasks.
+
+    Over ``contexts`` contexts with tasks that are ``fresh``, or of the list. Raises what
+    :func:`iclutils.regression.dmmse.dmmse_errors` raises.
+    """
+    found = []
+    for b in range(validation.whole("lists", lists)):
+        tasks = draw_tasks(k, context.d, stream(seed, "rival", k, b))
+        generator = stream(seed, "rival contexts", k, b)
+        drawn = dmmse_errors(tasks, context.ell, context.rho, generator, contexts, fresh=fresh)
+        found.append(drawn.mean())
+    return torch.stack(found)

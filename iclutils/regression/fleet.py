@@ -44,12 +44,14 @@ def draw_fleet(
     *,
     tasks: int | None = None,
     role: str = "train",
+    first: int = 0,
 ) -> Fleet:
     """Draw one set of prompts for each of ``sizes``, its number of prompts n.
 
     Every prompt has a fresh task w ~ N(0, I_d), or one of the ``tasks`` tasks of its set, in turn.
     Set b has the same tasks under every ``role``, so that ``role="test"`` draws other prompts on
-    the tasks that were trained on. ``rho`` is the variance of the label noise, zero or above.
+    the tasks that were trained on. The sets are number ``first`` and those that follow; a set does
+    not depend on which others are drawn. ``rho`` is the variance of the label noise, zero or above.
 
     >>> fleet = draw_fleet([5, 8], d=3, ell=4, rho=0.01, seed=0)
     >>> tuple(fleet.z.shape), tuple(fleet.y.shape)
@@ -58,11 +60,14 @@ def draw_fleet(
     [5.0, 8.0]
 
     Raises ``ValueError`` where there are no ``sizes``, where one of them, ``d``, ``ell`` or
-    ``tasks`` is below 1, and where ``rho`` is negative or not finite.
+    ``tasks`` is below 1, where ``rho`` is negative or not finite, and where ``first`` is negative,
+    ``TypeError`` where ``sizes`` is no sequence of whole numbers.
     """
     validation.whole("d", d)
     validation.whole("ell", ell)
     validation.nonnegative("rho", rho)
+    validation.whole("first", first, low=0)
+    validation.sizes("sizes", sizes)
     if not sizes:
         raise ValueError("sizes must hold the number of prompts of at least one set; got none")
     for n in sizes:
@@ -70,17 +75,26 @@ def draw_fleet(
     most = max(sizes)
     mask = torch.zeros(len(sizes), most, dtype=torch.float64)
     z, y = [], []
-    for b, n in enumerate(sizes):
+    for i, n in enumerate(sizes):
+        b = first + i
         generator = stream(seed, "fleet prompts", role, d, ell, b)
         if tasks is None:
             pool = prompts.draw_tasks(most, d, generator)
         else:
-            pool = prompts.draw_tasks(tasks, d, stream(seed, "fleet tasks", d, tasks, b))
+            pool = listed_tasks(tasks, d, seed, b)
         tokens, answers = _draw_set(pool[torch.arange(most) % len(pool)], ell, rho, generator)
         z.append(tokens)
         y.append(answers)
-        mask[b, :n] = 1
+        mask[i, :n] = 1
     return Fleet(torch.stack(z), torch.stack(y), mask)
+
+
+def listed_tasks(tasks: int, d: int, seed: int, b: int) -> Float[Tensor, "tasks d"]:
+    """The list of ``tasks`` tasks on which set ``b`` of a fleet has its prompts, in turn.
+
+    Raises ``ValueError`` where ``tasks`` or ``d`` is below 1.
+    """
+    return prompts.draw_tasks(tasks, d, stream(seed, "fleet tasks", d, tasks, b))
 
 
 def _draw_set(

@@ -7,19 +7,23 @@ squares :math:`\|r\|^2=\sum_\mu(\hat y_\mu-y_\mu)^2` over its own prompts.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.products import product
 from iclutils.ground.randomness import stream
 from iclutils.regression.fleet import Fleet
-from iclutils.regression.layers import Layers, jacobian, layer_output
+from iclutils.regression.layers import Layers
+from iclutils.regression.least_squares import LeastSquares, Normal, State, of_one_size
 
-# A loss this small a share of the labels' power is an exact fit: what is left is rounding.
-EXACT = 1e-20
+# No step lowers a sum of squares by more than the square of this cosine, which is near rounding;
+# and an exact fit is left alone when nothing but rounding, (1e-16)², is left of the labels' power.
+RESTING = 1e-7
+ROUNDING = 1e-28
+LOOK_EVERY = 5  # steps between two looks at which layers rest
 
 
 @dataclass(frozen=True)
@@ -37,67 +41,6 @@ class FittedLayers(Layers):
     def converged(self) -> Bool[Tensor, " models"]:
         """Which layers have a cosine of at most the ``tolerance``."""
         return self.cosine <= self.tolerance
-
-
-class _State(NamedTuple):
-    """The weights θ = (u, M) of all layers, flattened, their residuals and sums of squares."""
-
-    theta: Float[Tensor, "models parameters"]
-    residual: Float[Tensor, "models prompts"]
-    loss: Float[Tensor, "models 1"]
-
-
-@dataclass(frozen=True)
-class _LeastSquares:
-    """The residuals of a fleet of layers as functions of their flattened weights."""
-
-    fleet: Fleet
-    softmax: bool
-
-    def of(self, chosen: Bool[Tensor, " models"]) -> "_LeastSquares":
-        """The problem of the ``chosen`` layers alone."""
-        fleet = Fleet(self.fleet.z[chosen], self.fleet.y[chosen], self.fleet.mask[chosen])
-        return _LeastSquares(fleet, self.softmax)
-
-    def split(
-        self, theta: Float[Tensor, "models parameters"]
-    ) -> tuple[Float[Tensor, "models e"], Float[Tensor, "models e e-1"]]:
-        """The weights u and M."""
-        e = self.fleet.z.shape[2]
-        return theta[:, :e], theta[:, e:].reshape(len(theta), e, e - 1)
-
-    def at(self, theta: Float[Tensor, "models parameters"]) -> _State:
-        """The weights ``theta`` with their residuals and sums of squares."""
-        answers = layer_output(self.fleet.z, *self.split(theta), softmax=self.softmax)
-        residual = (answers - self.fleet.y) * self.fleet.mask
-        return _State(theta, residual, residual.square().sum(1, keepdim=True))
-
-    def jacobian(
-        self, theta: Float[Tensor, "models parameters"]
-    ) -> Float[Tensor, "models prompts parameters"]:
-        """The derivatives of the residuals."""
-        derivatives = jacobian(self.fleet.z, *self.split(theta), softmax=self.softmax)
-        return derivatives * self.fleet.mask[..., None]
-
-    def step(
-        self, state: _State, damping: Float[Tensor, "models 1"]
-    ) -> Float[Tensor, "models parameters"]:
-        """The step (JᵀJ + damping)⁻¹Jᵀr that is to be subtracted from the weights."""
-        j = self.jacobian(state.theta)
-        eye = torch.eye(j.shape[2], dtype=torch.float64)
-        normal = j.mT @ j + damping[:, :, None] * eye
-        step: Tensor = torch.linalg.solve(normal, j.mT @ state.residual[..., None])[..., 0]
-        return step
-
-    def cosine(self, state: _State) -> Float[Tensor, " models"]:
-        """The largest cosine between a layer's residuals and a column of J; 0 for an exact fit."""
-        j = self.jacobian(state.theta)
-        gradient = (j.mT @ state.residual[..., None])[..., 0]
-        lengths = j.norm(dim=1) * state.loss.sqrt()
-        # a weight without influence has a column of zeros, and cosine 0
-        cosine = (gradient.abs() / lengths.clamp_min(torch.finfo(torch.float64).tiny)).amax(1)
-        power = (self.fleet.y.square() * self.fleet.mask).sum(1)
-        return torch.where(state.loss[:, 0] <= EXACT * power, 0.0, cosine)
 
 
 def fit(
@@ -126,7 +69,8 @@ def fit(
     criterion, so it does not tell a minimum from a saddle, and where a softmax saturates the loss
     may still fall slowly as the weights grow without bound.
 
-    ``seed`` chooses the initial weights. Every layer takes ``iterations`` steps. The step leaves
+    ``seed`` chooses the initial weights. Every layer takes ``iterations`` steps, or rests where
+    rounding is all that is left to gain. The step leaves
     out the second derivatives of the residuals, so where these stay large it converges only
     linearly; layers that have not converged take as many steps again, until they have or
     ``rounds`` are over. ``unconverged`` is the share of the layers that may fail the criterion,
@@ -154,11 +98,13 @@ def fit(
     count, e = fleet.z.shape[0], fleet.z.shape[2]
     generator = stream(seed, "start", count, e - 1)
     theta = torch.randn(count, e**2, dtype=torch.float64, generator=generator) / math.sqrt(e - 1)
-    problem = _LeastSquares(fleet, softmax)
+    problem = LeastSquares(fleet, softmax)
     slow = torch.ones(count, dtype=torch.bool)
     for _ in range(rounds):
-        theta[slow] = _minimise(problem.of(slow), theta[slow], iterations)
-        cosine = problem.cosine(problem.at(theta))
+        for chosen in of_one_size(fleet, slow):
+            theta[chosen] = _minimise(problem.of(chosen), theta[chosen], iterations)
+        state = problem.at(theta)
+        cosine = problem.cosine(state, problem.normal(state))
         slow = cosine > tolerance
         if not slow.any():
             break
@@ -174,21 +120,42 @@ def fit(
 
 
 def _minimise(
-    problem: _LeastSquares, start: Float[Tensor, "models parameters"], iterations: int
+    problem: LeastSquares, start: Float[Tensor, "models parameters"], iterations: int
 ) -> Float[Tensor, "models parameters"]:
-    """Levenberg–Marquardt from ``start``; only steps that lower a layer's loss are taken."""
+    """Levenberg–Marquardt from ``start``; only steps that lower a layer's loss are taken.
+
+    A layer rests once its cosine is at most RESTING or its fit as good as rounding allows.
+    """
+    theta = start.clone()
+    active = torch.arange(len(start))
+    power = problem.y.square().sum(1, keepdim=True)
     state = problem.at(start)
     damping = torch.ones(len(start), 1, dtype=torch.float64)
-    for _ in range(iterations):
-        tried = problem.at(state.theta - problem.step(state, damping))
+    eye = torch.eye(start.shape[1], dtype=torch.float64)
+    for step in range(iterations):
+        normal = problem.normal(state)
+        if step % LOOK_EVERY == 0:
+            cosine = problem.cosine(state, normal)
+            moves = (cosine > RESTING) | (state.loss > ROUNDING * power)[:, 0] & (cosine == 0)
+            if not bool(moves.all()):
+                theta[active] = state.theta
+                kept = moves.nonzero()[:, 0]
+                active, power, damping = active[kept], power[kept], damping[kept]
+                state = State(*(part[kept] for part in state))
+                normal = Normal(*(part[kept] for part in normal))
+                problem = problem.of(kept)
+            if not len(active):
+                return theta
+        damped = normal.matrix + damping[:, :, None] * eye
+        move = torch.linalg.solve(damped, normal.slope[..., None])[..., 0]
+        tried = problem.at(state.theta - move)
         better = tried.loss < state.loss
-        state = _State(
-            torch.where(better, tried.theta, state.theta),
-            torch.where(better, tried.residual, state.residual),
-            torch.where(better, tried.loss, state.loss),
+        state = State(
+            *(torch.where(better, new, old) for new, old in zip(tried, state, strict=True))
         )
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e8)
-    return state.theta
+    theta[active] = state.theta
+    return theta
 
 
 def train(
@@ -212,7 +179,7 @@ def train(
     True
 
     Raises ``ValueError`` where there are no ``checkpoints`` or one is below 1, and where
-    ``learning_rate`` is not positive.
+    ``learning_rate`` is not positive, ``RuntimeError`` where a training diverges.
     """
     validation.positive("learning_rate", learning_rate)
     if not checkpoints:
@@ -221,16 +188,27 @@ def train(
         validation.whole("checkpoints", step)
     k, q, u = _start_of_kqv(fleet.z.shape[0], fleet.z.shape[2], seed)
     optimiser = torch.optim.AdamW([k, q, u], lr=learning_rate, fused=True)
+    whole = LeastSquares(fleet, softmax)
+    alike = of_one_size(fleet, torch.ones(len(u), dtype=torch.bool))
+    problems = [(rows, whole.of(rows)) for rows in alike]
+    of_u, of_m = torch.empty_like(u), torch.empty_like(k.mT)
     kept = []
     for step in range(1, max(checkpoints) + 1):
-        optimiser.zero_grad()
-        error = layer_output(fleet.z, u, k.mT @ q[..., :-1], softmax=softmax) - fleet.y
-        mean = (error.square() * fleet.mask).sum(1) / fleet.mask.sum(1)
-        mean.sum().backward()  # type: ignore[no-untyped-call]
+        m = product(k.mT, q[..., :-1])
+        for rows, problem in problems:
+            of_u[rows], of_m[rows] = problem.gradient(u[rows], m[rows])
+        u.grad = of_u
+        k.grad = product(q[..., :-1], of_m.mT)
+        q.grad = torch.nn.functional.pad(product(k, of_m), (0, 1))
         optimiser.step()
         if step in checkpoints:
-            m = (k.mT @ q[..., :-1]).detach()
-            kept.append(Layers(u.detach().clone(), m, softmax))
+            m = product(k.mT, q[..., :-1])
+            if not bool(torch.isfinite(m).all() and torch.isfinite(u).all()):
+                raise RuntimeError(
+                    f"learning_rate must be smaller; with {learning_rate:g} a layer diverged within"
+                    f" {step} steps"
+                )
+            kept.append(Layers(u.clone(), m, softmax))
     return kept
 
 
@@ -239,7 +217,6 @@ def _start_of_kqv(count: int, e: int, seed: int) -> list[Tensor]:
     generator = stream(seed, "start of K, Q, V", count, e)
     shapes = ((count, e - 1, e), (count, e - 1, e), (count, e))
     return [
-        (torch.randn(shape, dtype=torch.float64, generator=generator) / math.sqrt(e - 1))
-        .requires_grad_()
+        torch.randn(shape, dtype=torch.float64, generator=generator) / math.sqrt(e - 1)
         for shape in shapes
     ]

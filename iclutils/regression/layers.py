@@ -19,8 +19,17 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 from iclutils.regression.fleet import Fleet, draw_fleet
+
+
+class Slopes(NamedTuple):
+    """The answers ŷ and what their derivatives are made of, see :func:`slopes`."""
+
+    answer: Float[Tensor, "models prompts"]
+    by_u: Float[Tensor, "models prompts e"]
+    by_query: Float[Tensor, "models prompts e"]
 
 
 class _Attended(NamedTuple):
@@ -36,6 +45,9 @@ def _attend(
     m: Float[Tensor, "models e e-1"],
     softmax: bool,
 ) -> _Attended:
+    sizes = validation.shape("z", z, "B n e t")
+    validation.shape("u", u, "B e", B=sizes["B"], e=sizes["e"])
+    validation.shape("m", m, "B e d", B=sizes["B"], e=sizes["e"], d=sizes["e"] - 1)
     query = torch.einsum("bid,bnd->bni", m, z[..., :-1, -1])
     scores = torch.einsum("bnij,bni->bnj", z, query)
     attention = torch.softmax(scores, -1) if softmax else scores / (z.shape[-1] - 1)
@@ -49,9 +61,37 @@ def layer_output(
     *,
     softmax: bool = False,
 ) -> Float[Tensor, "models prompts"]:
-    """The answers ŷ of B layers with weights ``u`` and ``m``, each on its own prompts ``z``."""
+    """The answers ŷ of B layers with weights ``u`` and ``m``, each on its own prompts ``z``.
+
+    Raises ``ValueError`` where a shape does not fit.
+    """
     attention, values = _attend(z, u, m, softmax)
     return (attention * values).sum(-1)
+
+
+def slopes(
+    z: Float[Tensor, "models prompts e t"],
+    u: Float[Tensor, "models e"],
+    m: Float[Tensor, "models e e-1"],
+    *,
+    softmax: bool = False,
+) -> Slopes:
+    r"""The answers ŷ, their derivatives by u, and those by Mx.
+
+    .. math:: \frac{\partial\hat y}{\partial u} = \sum_j p_j z_j,\qquad
+              \frac{\partial\hat y}{\partial(Mx)} = \sum_j c_j z_j,
+
+    with :math:`c_j = u^\top z_j/\ell` (linear) or :math:`p_j(u^\top z_j-\hat y)` (softmax). Raises
+    ``ValueError`` where a shape does not fit.
+    """
+    attention, values = _attend(z, u, m, softmax)
+    answer = (attention * values).sum(-1)
+    if softmax:
+        by_score = attention * (values - answer.unsqueeze(-1))
+    else:
+        by_score = values / (z.shape[-1] - 1)
+    by_u = torch.einsum("bnij,bnj->bni", z, attention)
+    return Slopes(answer, by_u, torch.einsum("bnij,bnj->bni", z, by_score))
 
 
 def jacobian(
@@ -63,19 +103,20 @@ def jacobian(
 ) -> Float[Tensor, "models prompts e**2"]:
     r"""The derivatives of the answers ŷ by u and M, flattened, u first.
 
-    .. math:: \frac{\partial\hat y}{\partial u} = \sum_j p_j z_j,\qquad
-              \frac{\partial\hat y}{\partial M} = \sum_j c_j z_j x^\top,
-
-    with :math:`c_j = u^\top z_j/\ell` (linear) or :math:`p_j(u^\top z_j-\hat y)` (softmax).
+    Those by M are :math:`\partial\hat y/\partial(Mx)\,x^\top`, see :func:`slopes`. Raises
+    ``ValueError`` where a shape does not fit.
     """
-    attention, values = _attend(z, u, m, softmax)
-    if softmax:
-        by_score = attention * (values - (attention * values).sum(-1, keepdim=True))
-    else:
-        by_score = values / (z.shape[-1] - 1)
-    by_u = torch.einsum("bnij,bnj->bni", z, attention)
-    by_query = torch.einsum("bnij,bnj->bni", z, by_score)
-    by_m = by_query[..., None] * z[..., None, :-1, -1]
+    _, by_u, by_query = slopes(z, u, m, softmax=softmax)
+    return flattened(by_u, by_query, z[..., :-1, -1])
+
+
+def flattened(
+    by_u: Float[Tensor, "models prompts e"],
+    by_query: Float[Tensor, "models prompts e"],
+    x: Float[Tensor, "models prompts e-1"],
+) -> Float[Tensor, "models prompts e**2"]:
+    r"""The derivatives by u and by M, of rank one for each prompt, in one row for each prompt."""
+    by_m = by_query.unsqueeze(-1) * x.unsqueeze(-2)
     return torch.cat([by_u, by_m.flatten(2)], 2)
 
 

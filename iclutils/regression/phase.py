@@ -21,7 +21,12 @@ def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -
     """
     if np.ndim(value) == 0:
         return float(check(name, value))  # type: ignore[arg-type]
-    values = np.asarray(value, dtype=np.float64)
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}") from error
+    if not values.size:
+        raise ValueError(f"{name} must hold at least one number; got {value!r}")
     for extreme in (values.min(), values.max()):
         check(name, float(extreme))
     return values
@@ -52,7 +57,8 @@ class Phase:
     ``rho``: variance of the label noise, :math:`\rho \ge 0`.
 
     Each is a number, or an array (or list, or tensor); arrays broadcast against each other. Ratios
-    are between 1e-50 and 1e50. Raises ``ValueError`` for a value out of its range, with its name.
+    are between 1e-50 and 1e50. Raises ``ValueError`` for a value out of its range, with its name,
+    and for arrays that do not broadcast, ``TypeError`` for what is no number.
 
     >>> Phase(10, 0.5, [0.5, 2], 0.01).tau
     array([0.5, 2. ])
@@ -72,6 +78,13 @@ class Phase:
         }
         for name, check in checks.items():
             object.__setattr__(self, name, checked(name, getattr(self, name), check))
+        shapes = {name: np.shape(getattr(self, name)) for name in checks}
+        try:
+            np.broadcast_shapes(*shapes.values())
+        except ValueError:
+            raise ValueError(
+                f"alpha, kappa, tau and rho must broadcast; their shapes are {shapes}"
+            ) from None
 
     @property
     def q(self) -> Numbers:

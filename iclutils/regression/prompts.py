@@ -78,11 +78,13 @@ class Moments:
             = \rho + \tfrac1d\bigl(E\|w\|^2 - 2\,\mathrm{tr}\,\Gamma^\top A
             + \mathrm{tr}\,\Gamma S\Gamma^\top\bigr)
 
-        The query is integrated out, so there are no test prompts. ``rho``: the label noise.
-        Raises ``ValueError`` where ``gamma`` is not of shape (d, d+1).
+        The query is integrated out, so there are no test prompts. ``rho`` ≥ 0: the label noise.
+        Raises ``ValueError`` where ``gamma`` is not of shape (d, d+1) or not finite, and for a
+        ``rho`` out of range.
         """
         d = self.cross.shape[0]
-        validation.shape("gamma", gamma, "d e", d=d, e=d + 1)
+        validation.shape("gamma", validation.finite("gamma", gamma), "d e", d=d, e=d + 1)
+        validation.in_range("rho", rho, 0.0, LARGEST)
         quadratic = ((gamma @ self.second) * gamma).sum() - 2 * (gamma * self.cross).sum()
         return rho + (self.power + float(quadratic)) / d
 
@@ -182,8 +184,11 @@ def draw_tasks(
 def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
     r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
 
-    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw.
+    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw. Raises
+    ``ValueError`` where ``degrees`` or ``n`` is below 1.
     """
+    validation.whole("degrees", degrees)
+    validation.whole("n", n)
     seed = int(torch.randint(2**62, (), generator=generator))
     draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
     return torch.as_tensor(draws)
@@ -259,7 +264,8 @@ def sample_naive(
     r"""The same prompts token by token, in O(ℓd) each: the plain way, for any token covariance.
 
     Tokens are :math:`N(0, C/d)` with C the ``covariance``, positive definite (identity if not
-    given). Raises ``ValueError`` as :func:`iclutils.regression.prompts.sample` does.
+    given). Raises ``ValueError`` as :func:`iclutils.regression.prompts.sample` does, and for
+    another C.
     """
     d, ell, rho = context.d, context.ell, context.rho
     k = validation.shape("tasks", tasks, "k d", d=d)["k"]
@@ -269,7 +275,11 @@ def sample_naive(
     w = tasks.double()[torch.arange(n) % k]
     x = torch.randn(n, ell + 1, d, dtype=torch.float64, generator=generator) / math.sqrt(d)
     if covariance is not None:
-        x = x @ torch.linalg.cholesky(covariance).T
+        validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
+        root, failed = torch.linalg.cholesky_ex(covariance)
+        if int(failed):
+            raise ValueError("covariance must be positive definite; it is not")
+        x = x @ root.T
     y = torch.einsum("nld,nd->nl", x, w)
     y = y + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
     sums = torch.einsum("nl,nld->nd", y[:, :ell], x[:, :ell])

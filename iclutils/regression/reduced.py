@@ -22,9 +22,10 @@ def linear_attention(
 
     .. math:: A(Z) = Z + \tfrac1\ell (VZ)(KZ)^\top(QZ)
 
-    ``key_query`` is :math:`M = K^\top Q`. Raises ``ValueError`` where a shape does not fit.
+    ``key_query`` is :math:`M = K^\top Q`. Raises ``ValueError`` where a shape does not fit or z has
+    no token beside the query.
     """
-    rows, columns = validation.shape("z", z, "... e m").values()
+    rows, columns = _sizes(z)
     validation.shape("value", value, "... e e", e=rows)
     validation.shape("key_query", key_query, "... e e", e=rows)
     return z + (value @ z) @ (z.mT @ (key_query @ z)) / (columns - 1)
@@ -54,14 +55,14 @@ def reduced_prediction(
     .. math::
         H_Z = x_{\ell+1}\bigl[\tfrac d\ell\sum_i y_ix_i^\top,\; \tfrac1\ell\sum_i y_i^2\bigr]
 
-    Raises ``ValueError`` where a shape does not fit.
+    Raises ``ValueError`` where a shape does not fit or z has no token beside the query.
 
     >>> z = torch.tensor([[1.0, 0, 1], [0, 1, 0], [2, 3, 0]])  # two tokens with labels, a query
     >>> gamma = torch.tensor([[0.5, 0, 0], [0, 0.5, 0]])
     >>> reduced_prediction(z, gamma)  # (d/ℓ) Σ y x = (2, 3)
     tensor(1.)
     """
-    rows, columns = validation.shape("z", z, "... e m").values()
+    rows, columns = _sizes(z)
     d = rows - 1
     ell = columns - 1
     validation.shape("gamma", gamma, "... d e", d=d, e=rows)
@@ -70,3 +71,11 @@ def reduced_prediction(
     sums = d / ell * (x @ y[..., None])[..., 0]
     v = torch.cat([sums, y.square().mean(-1, keepdim=True)], -1)
     return torch.einsum("...d,...de,...e->...", z[..., :d, ell], gamma, v)
+
+
+def _sizes(z: Float[Tensor, "*batch e m"]) -> tuple[int, int]:
+    """The rows and columns of Z, a token above its label in each: two of either at least."""
+    rows, columns = validation.shape("z", z, "... e m").values()
+    validation.whole("the rows of z", rows, low=2)
+    validation.whole("the columns of z, tokens and a query,", columns, low=2)
+    return rows, columns

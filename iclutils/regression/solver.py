@@ -134,8 +134,8 @@ def solve(
 
     ``lam``: the ridge, ≥ 0, and > 0 where n = d(d+1). ``tol``: the relative residual of the linear
     system, > 0; the error of Γ is at most the condition number times it. Raises ``ValueError`` for
-    a ``lam`` or ``tol`` out of range, and ``RuntimeError`` with the residual where
-    ``max_iterations`` do not reach ``tol``.
+    a ``lam`` or ``tol`` out of range and for prompts that are none or not finite, ``RuntimeError``
+    with the residual where ``max_iterations`` do not reach ``tol``.
 
     Your own prompts, here with labels that a known Γ makes:
 
@@ -147,11 +147,8 @@ def solve(
     >>> solve(Prompts(x, v, y), 0.0).gamma.round(decimals=3).abs().tolist()
     [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
     """
-    n, d = prompts.x.shape
-    validation.in_range("lam", lam, 0.0, LARGEST)
+    n, d = _checked(prompts, lam)
     validation.positive("tol", tol)
-    for name in ("x", "v", "y"):
-        validation.finite(f"prompts.{name}", getattr(prompts, name))
     if lam == 0 and n == d * (d + 1):
         raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
     inverse = _preconditioner(prompts, lam)
@@ -199,14 +196,22 @@ def _refine(
 def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
     """The same minimiser from the normal equations with their d(d+1)-square matrix: the plain way.
 
-    Raises ``ValueError`` for a ``lam`` below 0, and for ``lam`` = 0 where there are fewer prompts
-    than parameters.
+    Raises ``ValueError`` for a ``lam`` below 0, for ``lam`` = 0 where there are fewer prompts than
+    parameters, and for prompts that are none or not finite.
     """
-    n, d = prompts.x.shape
-    validation.in_range("lam", lam, 0.0, LARGEST)
+    n, d = _checked(prompts, lam)
     if lam == 0 and n < d * (d + 1):
         raise ValueError(f"lam must be positive where n < d(d+1) = {d * (d + 1)}; got 0, n = {n}")
     design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(n, -1)
     eye = torch.eye(design.shape[1], dtype=torch.float64)
     factor = torch.linalg.cholesky(design.T @ design + n * lam / d * eye)
     return torch.cholesky_solve((design.T @ prompts.y)[:, None], factor).reshape(d, d + 1)
+
+
+def _checked(prompts: Prompts, lam: float) -> tuple[int, int]:
+    """The number of prompts and their dimension, where they and the ridge can be worked with."""
+    validation.in_range("lam", lam, 0.0, LARGEST)
+    for name in ("x", "v", "y"):
+        validation.finite(f"prompts.{name}", getattr(prompts, name))
+    n, d = prompts.x.shape
+    return validation.whole("the number of prompts", n), d

@@ -135,6 +135,45 @@ def wide_peak(seed: int = 0) -> list[Settings]:
     return [job(d, tau, sets) for d, sets in ((5, 32), (7, 24)) for tau in taus]
 
 
+TALK_SIZE_TRAINED = 86  # of the planned networks; raise it and run the sweep to add to the record
+
+
+def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]:
+    """Two blocks of width 10d at α = 9, τ = 50, by a curriculum: d = 20 first, then smaller d.
+
+    The settings are those of the authors' script of May 2024 but for the training. At d = 10 the
+    same networks are trained without a curriculum too, for as many steps. These are the first
+    ``trained`` jobs of the plan, whose order does not change: 9 are one network for each list at
+    d = 20, 36 are four, 116 have eight pairs at d = 10 too, 152 eight at d = 20, 272 the other d,
+    and 308 have twelve at d = 20.
+    """
+
+    def job(d: int, tasks: int, network: int, first: int = 4, last: int = 1200) -> Settings:
+        model = {"d": d, "width": 10 * d, "blocks": 2, "alpha": 9, "tau": 50}
+        drawn = {"tasks": tasks, "rho": 0.01, "network": network, "seed": seed}
+        training = {"first": first, "stage": 75, "last": last, "batch": 64, "rate": 1e-3}
+        return {**model, **drawn, **training, "cooldown": 0.3}
+
+    def at_20(networks: range) -> list[Settings]:  # lists far apart first: ends before the rest
+        lists = (400, 4, 1000, 20, 2, 12, 60, 8, 36)
+        return [job(20, tasks, network) for network in networks for tasks in lists]
+
+    jobs = at_20(range(4))
+    for network in range(8):
+        for tasks in (2, 6, 10, 30, 200):
+            jobs.append(job(10, tasks, network))
+            jobs.append(job(10, tasks, network, first=10, last=1650))
+    jobs += at_20(range(4, 8))
+    for d, lists in (
+        (5, (1, 3, 5, 15, 100)),
+        (7, (1, 4, 7, 21, 140)),
+        (14, (3, 8, 14, 42, 280)),
+    ):
+        jobs += [job(d, tasks, network) for network in range(8) for tasks in lists]
+    jobs += at_20(range(8, 12))
+    return jobs[:trained]
+
+
 def entries_solved(job: Settings) -> float:
     """Rows of the systems that layers solve, times width: roughly what they cost."""
     return float(job["sets"] * (job["d"] + 1) ** 3)
@@ -152,3 +191,13 @@ def numbers_read(job: Settings) -> float:
     """
     tokens = job["alpha"] * job["d"] + 1
     return float(job["steps"] * job["sets"] * job["batch"] * tokens * 2 * (job["d"] + 3))
+
+
+def numbers_read_by_curriculum(job: Settings) -> float:
+    """The same for one transformer that sees few coordinates first: its stages one by one."""
+
+    def of(d: int, steps: int) -> float:
+        return numbers_read({**job, "d": d, "steps": steps, "sets": 1})
+
+    stages = sum(of(active, job["stage"]) for active in range(job["first"], job["d"]))
+    return stages + of(job["d"], job["last"])

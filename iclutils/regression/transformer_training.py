@@ -1,8 +1,9 @@
 """Training a fleet of transformers by AdamW in minibatches, as the authors of Lu et al. do."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
@@ -41,40 +42,85 @@ def train(
     [True, True]
 
     Raises ``ValueError`` where ``learning_rate`` is not positive, ``cooldown`` outside [0, 1],
-    ``batch`` outside 1 to n, a checkpoint below 1, the checkpoints do not rise, or the fleet's
-    sets differ in size.
+    ``batch`` outside 1 to n, a checkpoint below 1, the checkpoints do not rise, the fleet's sets
+    differ in size, or this machine has no such ``device``; ``RuntimeError`` where one diverges.
     """
-    validation.positive("learning_rate", learning_rate)
-    validation.in_range("cooldown", cooldown, 0, 1)
+    check_device(device)
     _check_checkpoints(checkpoints)
     tokens, y = (part.to(device) for part in tokens_of(fleet, dtype))
     count, n = y.shape
     size = max(1, n // 10) if batch is None else validation.whole("batch", batch, high=n)
-    steps = checkpoints[-1]
     start = architecture.initial_weights(seed, range(count), dtype)
     weights = {name: w.to(device) for name, w in start.items()}
+    generator = stream(seed, "minibatches", n)
+
+    def loss(step: int) -> Tensor:
+        chosen = torch.randperm(n, generator=generator)[:size].to(device)
+        answers = forward(architecture, weights, tokens.index_select(1, chosen))
+        error = answers - y.index_select(1, chosen)
+        return error.square().mean(1).sum()
+
+    return cooled_adamw(
+        weights, loss, checkpoints[-1], checkpoints, learning_rate=learning_rate, cooldown=cooldown
+    )
+
+
+def cooled_adamw(
+    weights: Weights,
+    loss: Callable[[int], Tensor],
+    steps: int,
+    checkpoints: Sequence[int],
+    *,
+    learning_rate: float,
+    cooldown: float,
+) -> list[Weights]:
+    """Train ``weights`` in place by AdamW; copies of them after each of the ``checkpoints``.
+
+    ``loss`` is what step 1, 2, … to ``steps`` goes down; it is called once a step, in their order.
+    The ``learning_rate`` falls linearly to zero over the last share ``cooldown`` of the steps; the
+    weight decay is 10⁻⁴.
+
+    Raises ``ValueError`` where ``learning_rate`` is not positive, ``cooldown`` outside [0, 1], a
+    checkpoint outside 1 to ``steps`` or they do not rise; ``RuntimeError`` where one diverges.
+    """
+    validation.positive("learning_rate", learning_rate)
+    validation.in_range("cooldown", cooldown, 0, 1)
+    _check_checkpoints(checkpoints, steps)
     parameters = [w.requires_grad_() for w in weights.values()]
     optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=1e-4, fused=True)
-    generator = stream(seed, "minibatches", n)
     kept = []
     for step in range(1, steps + 1):
         if cooldown:
             share = min(1.0, (steps - step + 1) / (cooldown * steps))
             optimiser.param_groups[0]["lr"] = learning_rate * share
-        chosen = torch.randperm(n, generator=generator)[:size].to(device)
-        answers = forward(architecture, weights, tokens.index_select(1, chosen))
-        error = answers - y.index_select(1, chosen)
+        going_down = loss(step)
         optimiser.zero_grad()
-        error.square().mean(1).sum().backward()  # type: ignore[no-untyped-call]
+        going_down.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         if step in checkpoints:
+            if not all(bool(torch.isfinite(w).all()) for w in parameters):
+                raise RuntimeError(
+                    f"learning_rate must be smaller; with {learning_rate:g} a model diverged within"
+                    f" {step} steps"
+                )
             kept.append({name: w.detach().clone() for name, w in weights.items()})
     return kept
 
 
-def _check_checkpoints(checkpoints: Sequence[int]) -> None:
+def check_device(device: str) -> None:
+    """Refuse a device that this machine does not have, by a ``ValueError``."""
+    try:
+        torch.empty(0, device=device)
+    except (AssertionError, RuntimeError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"device must be 'cpu' or one that this machine has; got {device!r} ({reason})"
+        ) from None
+
+
+def _check_checkpoints(checkpoints: Sequence[int], steps: int | None = None) -> None:
     for step in checkpoints:
-        validation.whole("checkpoints", step)
+        validation.whole("checkpoints", step, high=steps)
     if not checkpoints or list(checkpoints) != sorted(set(checkpoints)):
         raise ValueError(
             f"checkpoints must be at least one number and rise; got {list(checkpoints)}"

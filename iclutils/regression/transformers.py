@@ -208,8 +208,9 @@ def forward(
     not see. Of two blocks with one dense layer, wider than 2(d + 3), the first is computed in the
     span of a token and its mean, 2(d + 3) rows, whatever the width.
 
-    Raises ``ValueError`` where a token has not d + 1 entries.
+    Raises ``ValueError`` where a token has not d + 1 entries, ``KeyError`` for a missing weight.
     """
+    validation.holds("weights", weights, architecture.shapes())
     validation.shape("tokens", tokens, "B m T e", e=architecture.d + 1)
     embed, bias = weights["embed"], weights["embed bias"]
     dense, last = architecture.dense, architecture.blocks - 1

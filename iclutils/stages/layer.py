@@ -36,22 +36,34 @@ def attention(
 ) -> Float[Tensor, "*batch prompts K"]:
     r"""The attention :math:`a_m` on each feature: columns ``theta`` of Q, prompts' ``counts``.
 
-    A prompt of infinite length has its probabilities for counts.
+    A prompt of infinite length has its probabilities for counts. Raises ``ValueError`` where the
+    shapes do not fit, theta is not finite, or a prompt has no token that theta leaves any weight.
 
     >>> column, counts = torch.tensor([0.0, 0.0]), torch.tensor([[3.0, 1.0]])
     >>> attention(column, counts).tolist()
     [[0.75, 0.25]]
     """
+    K = validation.shape("theta", theta, "... K")["K"]
+    validation.shape("counts", counts, "... B K", K=K)
     weight = counts * (theta - theta.amax(-1, keepdim=True)).exp().unsqueeze(-2)
-    return weight / weight.sum(-1, keepdim=True)
+    total = weight.sum(-1, keepdim=True)
+    if not bool((total > 0).all()):
+        raise ValueError(
+            "theta must be finite and counts must hold tokens for each prompt, not negative; of one"
+            " the attention is 0/0"
+        )
+    return weight / total
 
 
 def _residual(theta: Tensor, counts: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """The attention a, and g = a − e_k."""
+    """The attention a, and g = a − e_k; the targets are whole numbers from 0 to K − 1."""
     K = validation.shape("theta", theta, "C K", C=len(targets))["K"]
-    validation.shape("counts", counts, "... B K", K=K)
     a = attention(theta, counts)
-    wanted = torch.nn.functional.one_hot(targets, K).to(a.dtype)
+    try:
+        wanted = torch.nn.functional.one_hot(targets, K).to(a.dtype)
+    except RuntimeError:  # asked only now, for this is every step of a training
+        allowed = f"whole numbers from 0 to {K - 1}"
+        raise ValueError(f"targets must be {allowed}; got {targets}") from None
     return a, a - wanted.unsqueeze(-2)
 
 
@@ -67,7 +79,8 @@ def prompt_errors(
     ``theta`` are columns of Q and ``targets`` the feature k of each; ``counts`` are prompts that
     all columns share, or prompts for each. Label noise of standard deviation ``sigma`` ≥ 0 adds
     :math:`\tfrac12\sigma^2\sum_m a_m^2/n_m` (chapter 7). Raises ``ValueError`` if the shapes do
-    not fit together or sigma is negative.
+    not fit together, a target is none of the features or sigma is negative, and as
+    :func:`attention`.
     """
     a, g = _residual(theta, counts, targets)
     errors = 0.5 * g.square().sum(-1)
@@ -140,9 +153,13 @@ def predict(
 
     ``W`` of d rows is Q and reads the features alone. With d + 1 rows it is the part of the full
     key–query matrix that a query with label slot 0 can feel; its last row reads the labels as keys.
-    Raises ``ValueError`` if tokens has not four axes.
+    Raises ``ValueError`` where a shape does not fit.
     """
-    d = validation.shape("tokens", tokens, "R B N d")["d"]
+    sizes = validation.shape("tokens", tokens, "R B N d")
+    d = sizes["d"]
+    validation.shape("query", query, "R B d", R=sizes["R"], B=sizes["B"], d=d)
+    rows = validation.shape("W", W, "R rows d", R=sizes["R"], d=d)["rows"]
+    validation.whole("the number of rows of W, d or d + 1,", rows, low=d, high=d + 1)
     keyed = torch.einsum("rde,rbe->rbd", W, query)
     scores = torch.einsum("rbnd,rbd->rbn", tokens, keyed[..., :d])
     if W.shape[-2] == d + 1:

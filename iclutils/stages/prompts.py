@@ -44,17 +44,16 @@ def draw_counts(
     ``p`` are the features' probabilities, ``N`` ≥ 1 the tokens of a prompt, ``shape`` the shape in
     which prompts are drawn. Counts are whole numbers in float64. They are drawn feature by feature
     from the conditional binomials, so that the work does not grow with N. Raises ``ValueError`` if
-    ``p`` is no vector of probabilities or N is below 1.
+    ``p`` is no vector of probabilities or N is below 1, ``TypeError`` if ``shape`` is no sequence
+    of whole numbers.
 
     >>> counts = draw_counts(probabilities(4, 0.7), 50, (2,), torch.Generator().manual_seed(0))
     >>> counts.sum(-1).tolist()
     [50.0, 50.0]
     """
-    K = validation.shape("p", p, "K")["K"]
-    validation.within("p", p, 0.0, 1.0)
-    if not abs(float(p.sum()) - 1) <= TOTAL:
-        raise ValueError(f"p must sum to 1; it sums to {float(p.sum()):g}")
-    left = torch.full(tuple(shape), float(validation.whole("N", N)), dtype=torch.float64)
+    K = _check(p)
+    size = validation.sizes("shape", shape)
+    left = torch.full(size, float(validation.whole("N", N)), dtype=torch.float64)
     mass = p.to(torch.float64).flip(0).cumsum(0).flip(0)
     counts = []
     for k in range(K - 1):
@@ -108,7 +107,8 @@ def draw_prompts(
 
     ``p`` are the features' probabilities, ``frame`` the features as rows; ``sigma`` ≥ 0 is the
     standard deviation of the noise of the labels, which the talk does not have. Raises
-    ``ValueError`` if sigma is negative.
+    ``ValueError`` if sigma is negative, a number of runs, prompts or tokens is below 1, ``p`` is no
+    vector of probabilities or frame has not a row for each of them.
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> frame = feature_frame(3, 4, generator)
@@ -116,7 +116,9 @@ def draw_prompts(
     >>> tuple(drawn.tokens.shape), tuple(drawn.labels.shape)
     ((1, 2, 10, 4), (1, 2, 10))
     """
-    d = frame.shape[1]
+    d = validation.shape("frame", frame, "K d", K=_check(p))["d"]
+    for name, count in (("N", N), ("runs", runs), ("prompts", prompts)):
+        validation.whole(name, count)
     drawn = runs * prompts * (N + 1)
     index = torch.multinomial(p, drawn, replacement=True, generator=generator)
     x = frame[index].reshape(runs, prompts, N + 1, d)
@@ -127,3 +129,12 @@ def draw_prompts(
         noise = torch.randn(labels.shape, dtype=torch.float64, generator=generator)
         labels = labels + sigma * noise
     return Prompts(tokens=x[:, :, :N], labels=labels, query=x[:, :, N], answer=y[:, :, N])
+
+
+def _check(p: Float[Tensor, " K"]) -> int:
+    """The number of features; ``ValueError`` where ``p`` is no vector of their probabilities."""
+    K = validation.shape("p", p, "K")["K"]
+    validation.within("p", p, 0.0, 1.0)
+    if not abs(float(p.sum()) - 1) <= TOTAL:
+        raise ValueError(f"p must sum to 1; it sums to {float(p.sum()):g}")
+    return K

@@ -13,6 +13,7 @@ Time is t = η · steps, with the learning rate η.
 Source: Huang, Cheng and Liang 2024, slides "ICL framework" to "Training Settings".
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,8 +22,11 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.stages.layer import column_gradient, predict
+from iclutils.ground.statistics import Estimate, crossed
+from iclutils.stages.layer import column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
+
+LARGEST = 700.0  # of an entry of Q: beyond it the exponential is no number
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,23 @@ class Trajectory:
     def nearest(self, t: float) -> int:
         """The index of the record nearest to time t."""
         return int((self.t - t).abs().argmin())
+
+    def window(self, targets: Int[Tensor, " columns"]) -> Float[Tensor, "points columns"]:
+        r""":math:`A_k` less the mean of the other entries: the window of a balanced column."""
+        K = self.theta.shape[-1]
+        return (self.entry(targets) * K - self.theta.sum(-1)) / (K - 1)
+
+    def at(self, t: float, values: Float[Tensor, "points *rest"]) -> Float[Tensor, "*rest"]:
+        """``values``, one row a record, at time t, linear between the two records around it.
+
+        Raises ``ValueError`` for a time outside of the records and another number of rows.
+        """
+        validation.in_range("t", t, float(self.t[0]), float(self.t[-1]))
+        if len(values) != len(self.t):
+            raise ValueError(f"values must have a row a record, {len(self.t)}; got {len(values)}")
+        j = int((self.t <= t).sum().clamp(1, len(self.t) - 1))
+        part = (t - float(self.t[j - 1])) / float(self.t[j] - self.t[j - 1])
+        return values[j - 1] + part * (values[j] - values[j - 1])
 
 
 @dataclass(frozen=True)
@@ -100,7 +121,8 @@ def train_reduced(
     prompts of each column and step. Starts at 0 and records about ``points`` steps, half of them
     geometrically and half evenly spaced. ``verbose`` prints the mean error ten times; ``sigma`` is
     the standard deviation of the label noise. Raises ``ValueError`` if the learning rate is not
-    positive, a count is below 1, points is below 2, or sigma is negative.
+    positive, a count is below 1, points is below 2, or sigma is negative, and ``RuntimeError`` if
+    the training diverges.
 
     Ten features, the first in half of the tokens: when are it and feature 3 learned to 0.1?
 
@@ -131,8 +153,7 @@ def train_reduced(
         if verbose and step % max(1, steps // 10) == 0:
             print(f"t = {learning_rate * step:.1f}: mean error {float(error.mean()):.4f}")
         theta = theta - learning_rate * gradient
-    if not bool(torch.isfinite(theta).all()):
-        raise RuntimeError(f"learning_rate must be smaller; with {learning_rate:g} it diverged")
+        _require_small(theta, learning_rate)
     t = torch.tensor(times, dtype=torch.float64)
     return Trajectory(t, torch.stack(path), torch.stack(errors))
 
@@ -159,7 +180,8 @@ def train_sampled(
     layers. Starts at ``W`` (see :func:`iclutils.stages.layer.predict` for its two shapes) or
     Q = 0. ``verbose`` prints the loss ten times; ``sigma`` is the standard deviation of the label
     noise. Raises ``ValueError`` if the learning rate is not positive, a count is below 1, points is
-    below 2, sigma is negative, or frame has not a row for each feature.
+    below 2, sigma is negative, or frame has not a row for each feature, and ``RuntimeError`` if the
+    training diverges.
 
     >>> from iclutils.stages.prompts import feature_frame, probabilities
     >>> generator = torch.Generator().manual_seed(0)
@@ -186,9 +208,39 @@ def train_sampled(
         loss = 0.5 * off.square().mean(1).sum()
         gradient, = torch.autograd.grad(loss, W)
         W = W.detach() - learning_rate * gradient
+        _require_small(W, learning_rate)
         if verbose and step % max(1, steps // 10) == 0:
             print(f"t = {learning_rate * step:.1f}: batch loss {float(loss.detach()) / runs:.4f}")
     return SampledTrajectory(torch.tensor(times, dtype=torch.float64), torch.stack(path), W)
+
+
+def _require_small(entries: Tensor, learning_rate: float) -> None:
+    """Refuse a training whose softmax has become a step: nothing is learned from there on."""
+    largest = float(entries.abs().max())
+    if not largest <= LARGEST:
+        raise RuntimeError(
+            f"learning_rate must be smaller; with {learning_rate:g} it diverged, to an entry of"
+            f" {largest:.3g}"
+        )
+
+
+def fresh_error(
+    theta: Float[Tensor, "columns K"],
+    p: Float[Tensor, " K"],
+    N: int,
+    targets: Int[Tensor, " columns"],
+    *,
+    prompts: int,
+    generator: torch.Generator,
+) -> Estimate:
+    """The error of trained columns on fresh prompts of N tokens, the mean over the columns.
+
+    Chance is in the prompts, which the columns share, and in the columns, each of which was trained
+    on prompts of its own. Raises ``ValueError`` for fewer than 2 columns, and as
+    :func:`iclutils.stages.prompts.draw_counts` does.
+    """
+    counts = draw_counts(p, N, (prompts,), generator)
+    return crossed(torch.mean, prompt_errors(theta, counts, targets).mT)
 
 
 def rare_and_dominant_entries(theta: Float[Tensor, "*batch K K"]) -> Float[Tensor, "*batch 3"]:
@@ -210,13 +262,17 @@ def first_passage(
     It is 0 for a curve that starts above the level and infinity for one that never rises above it:
     recorded errors fluctuate and may pass a level more than once. For the last rise of a single
     curve, and an error where there is none, see :func:`iclutils.ground.statistics.crossing`.
-    Raises ``ValueError`` if there is not one row of values for each time.
+    Raises ``ValueError`` if there is not one row of values for each time, or a time, a value or the
+    level is not finite.
 
     >>> t = torch.tensor([0.0, 2.0, 4.0])
     >>> first_passage(t, torch.tensor([[0.0, 0.0], [1.0, 0.1], [3.0, 0.2]]), 2.0).tolist()
     [3.0, inf]
     """
-    validation.shape("t", t, "P", P=len(values))
+    validation.shape("t", validation.finite("t", t), "P", P=len(values))
+    validation.whole("the number of times t", len(t), low=2)
+    validation.finite("values", values)
+    validation.in_range("level", level, -math.inf, math.inf)
     above = values > level
     after = above.to(torch.int64).argmax(0).clamp(min=1)
     low = values.gather(0, (after - 1).unsqueeze(0))[0]

@@ -39,7 +39,8 @@ def rho(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
 
     Collins et al., Appendix J.1; the formula itself is illegible there. It is the simplest fraction
     that fits what the text says of it (:math:`B_\perp` on top, the smallest singular value below,
-    zero for :math:`M = cBB^\top`, one for :math:`M = wI`).
+    zero for :math:`M = cBB^\top`, one for :math:`M = wI`). It is infinite where M is blind to a
+    direction of col(B). Raises ``ValueError`` where M is zero on both sides: 0/0 has no value.
 
     >>> M = torch.diag(torch.tensor([4.0, 2.0, 1.0]))
     >>> float(rho(M, torch.eye(3)[:, :2]))
@@ -48,6 +49,8 @@ def rho(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
     block = blocks(M, B)
     spurious: Tensor = torch.linalg.matrix_norm(block.spurious, ord=2)
     relevant: Tensor = torch.linalg.svdvals(block.relevant)[..., -1]
+    if bool(((spurious == 0) & (relevant == 0)).any()):
+        raise ValueError("M must not be zero in col(B) and outside it: its ρ would be 0/0")
     return spurious / relevant
 
 

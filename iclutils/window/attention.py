@@ -4,14 +4,19 @@ After the paper's reparameterisation a unit is one matrix M. Leading axes of M a
 broadcast.
 """
 
+import math
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.products import product
 from iclutils.window.prompts import Prompt
 
 UNITS = ("softmax", "linear")
+LOG2_E = 1 / math.log(2)
+CACHED = 2**18  # numbers that stay in a processor's cache from one operation to the next
 LENGTH = 1e-4  # by which a unit vector may miss length one, in single precision too
 
 
@@ -30,9 +35,25 @@ def weights(
     [[0.5, 0.5], [0.5, 0.5]]
     """
     _check(M, x, query)
-    validation.finite("x", x)
-    validation.finite("query", query)
     return torch.softmax(x @ M @ query.mT, dim=-2)
+
+
+def relative_scores(
+    M: Float[Tensor, "*units d d"], x: Float[Tensor, "*prompts n d"], query: Float[Tensor, "*_ q d"]
+) -> Float[Tensor, "*both n q"]:
+    r"""Weights of the linear unit, relative to each other: their sizes sum to one over the tokens.
+
+    .. math:: s_i \big/ \textstyle\sum_j |s_j|, \qquad s_i = x_i^\top M x_{n+1}
+
+    Raises ``ValueError`` where M is not square or the dimensions differ.
+
+    >>> x = torch.eye(2)
+    >>> relative_scores(torch.tensor([[3.0, 0.0], [-1.0, 0.0]]), x, x[:1]).tolist()
+    [[0.75], [-0.25]]
+    """
+    _check(M, x, query)
+    scores = x @ M @ query.mT
+    return scores / scores.abs().sum(-2, keepdim=True)
 
 
 def predict(
@@ -44,7 +65,7 @@ def predict(
               \hat y = \sum_i y_i\, x_i^\top M x_{n+1}\ (\text{linear})
 
     Collins et al., eq. (ICL) and Remark 2.2. Raises ``KeyError`` for an unknown unit and
-    ``ValueError`` as :func:`iclutils.window.attention.weights`.
+    ``ValueError`` as :func:`iclutils.window.attention.weights`, and for a label that is not finite.
 
     >>> x = torch.eye(2)
     >>> prompt = Prompt(x, torch.tensor([1.0, 3.0]), x[:1], torch.zeros(1))
@@ -54,6 +75,7 @@ def predict(
     validation.one_of("unit", unit, UNITS)
     _check(M, prompt.x, prompt.query)
     validation.shape("prompt.y", prompt.y, "... n", n=prompt.x.shape[-2])
+    validation.finite("prompt.y", prompt.y)
     labels = prompt.y.unsqueeze(-2)
     if unit == "linear":
         return (labels @ prompt.x @ M @ prompt.query.mT).squeeze(-2)
@@ -72,28 +94,79 @@ def gradient(
     ``query: (T, q, d)``, but ``y: (T, S, n)``, ``target: (T, S, q)``; so each product below is one
     large matrix product a trial. Nothing is checked: pretraining calls it in every step.
     """
-    trials, settings, d, _ = M.shape
-    x = prompt.x
-    query = prompt.query
-    q = query.shape[-2]
-    columns = M.permute(0, 3, 1, 2).reshape(trials, d, settings * d)
-    image = (query @ columns).view(trials, q * settings, d)  # M x_{n+1}
-    target = prompt.target.mT.unsqueeze(-1)
+    q = prompt.query.shape[-2]
     if unit == "linear":
-        pooled = (prompt.y @ x).unsqueeze(1)
-        answer = (image.view(trials, q, settings, d) * pooled).sum(-1, keepdim=True)
-        pull = (answer - target) * pooled
-    else:
-        scores = (image @ x.mT).view(trials, q, settings, -1)
-        # torch.softmax over few tokens is many times slower than the exponential itself
-        mass = (scores - scores.amax(-1, keepdim=True)).exp_()
-        total = mass.sum(-1, keepdim=True)
-        labels = prompt.y.unsqueeze(1)
-        answer = (mass * labels).sum(-1, keepdim=True) / total
-        share = mass * (labels - answer) * ((answer - target) / total)
-        pull = share.view(trials, q * settings, -1) @ x
-    outer = query.mT @ pull.reshape(trials, q, settings * d)
-    return (2 / q) * outer.view(trials, d, settings, d).permute(0, 2, 3, 1)
+        pooled = product(prompt.y, prompt.x)  # g, one for all queries: the slope has rank one
+        answer = product(product(pooled.unsqueeze(-2), M).squeeze(-2), prompt.query.mT)
+        pulled = product(answer - prompt.target, prompt.query)
+        return (2 / q) * pooled.unsqueeze(-1) * pulled.unsqueeze(-2)
+    trials, settings, _, _ = M.shape
+    at_once = max(1, CACHED // (settings * q * prompt.x.shape[-2]))
+    parts = [slice(first, first + at_once) for first in range(0, trials, at_once)]
+    return torch.cat([_softmax_gradient(M[part], *_of_trials(prompt, part)) for part in parts])
+
+
+def _of_trials(prompt: Prompt, part: slice) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    return prompt.x[part], prompt.y[part], prompt.query[part], prompt.target[part]
+
+
+def _softmax_gradient(
+    M: Float[Tensor, "T S d d"],
+    x: Float[Tensor, "T n d"],
+    y: Float[Tensor, "T S n"],
+    query: Float[Tensor, "T q d"],
+    target: Float[Tensor, "T S q"],
+) -> Float[Tensor, "T S d d"]:
+    """The softmax unit's part of :func:`gradient`."""
+    trials, settings, d, _ = M.shape
+    q = query.shape[-2]
+    image = product(query.unsqueeze(1), M.mT).view(trials, settings * q, d)  # M x_{n+1}
+    mass = _masses(image, x).view(trials, settings, q, -1)
+    total = mass.sum(-1, keepdim=True)
+    answer = product(mass, y.unsqueeze(-1)) / total
+    share = (y.unsqueeze(-2) - answer).mul_((answer - target.unsqueeze(-1)) / total)
+    pull = product(share.mul_(mass).view(trials, settings * q, -1), x)
+    outer = product(pull.view(trials, settings, q, d).mT, query.unsqueeze(1))
+    return (2 / q) * outer
+
+
+def _masses(
+    image: Float[Tensor, "*batch queries d"], x: Float[Tensor, "*batch n d"]
+) -> Float[Tensor, "*batch queries n"]:
+    """The softmax before its division, the largest of each query 1; ``image`` is M times a query.
+
+    A power of two is half as dear as one of e, and torch.softmax over few tokens many times more.
+    """
+    scores = product(LOG2_E * image, x.mT)
+    return scores.sub_(scores.amax(-1, keepdim=True)).exp2_()
+
+
+def mean_errors(
+    M: Float[Tensor, "T R d d"], prompt: Prompt, unit: str = "softmax"
+) -> Float[Tensor, "T R"]:
+    """Mean squared error of R units in each of T trials, on all the prompts of the trial.
+
+    The prompts have the axes (T, prompts). Raises as :func:`predict`.
+    """
+    validation.one_of("unit", unit, UNITS)
+    _check(M, prompt.x, prompt.query)
+    validation.shape("prompt.y", prompt.y, "... n", n=prompt.x.shape[-2])
+    validation.finite("prompt.y", prompt.y)
+    _, count, q, d = prompt.query.shape
+    found = []
+    for of_trial, x, y, query, target in zip(
+        M, prompt.x, prompt.y, prompt.query, prompt.target, strict=True
+    ):
+        image = product(query.unsqueeze(1), of_trial.mT).view(count, -1, d)  # M x_{n+1}
+        labels = y.unsqueeze(-1)
+        if unit == "linear":
+            answer = product(image, product(x.mT, labels))
+        else:
+            mass = _masses(image, x)
+            answer = product(mass, labels) / mass.sum(-1, keepdim=True)
+        answer = answer.view(count, -1, q)
+        found.append((answer - target.unsqueeze(1)).square().mean((0, 2)))
+    return torch.stack(found)
 
 
 def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batch q"]:
@@ -101,11 +174,16 @@ def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batc
 
     .. math:: n_\mathrm{eff} = 1\big/\textstyle\sum_i\gamma_i^2
 
+    Raises ``ValueError`` where a query has no weight at all or a weight is not finite.
+
     >>> float(effective_number(torch.full((4, 1), 0.25)))
     4.0
     """
-    validation.shape("gamma", gamma, "... n q")
-    return 1 / gamma.square().sum(-2)
+    validation.shape("gamma", validation.finite("gamma", gamma), "... n q")
+    squares = gamma.square().sum(-2)
+    if not bool((squares > 0).all()):
+        raise ValueError("gamma must have weight for each query; of one all weights are 0")
+    return 1 / squares
 
 
 def half_mass_cap(
@@ -116,10 +194,13 @@ def half_mass_cap(
     """The window as a number: the radius of the smallest cap that holds half of the weight.
 
     The cap is centred at the query; its radius is an angle in radians. Tokens and queries are unit
-    vectors. Raises ``ValueError`` where the weights are not one per token and query, or a token or
-    query is not of length one.
+    vectors. Raises ``ValueError`` where the weights are not one per token and query, one is
+    negative or not finite or all of a query's are 0, or a token or query is not of length one.
     """
     validation.shape("gamma", gamma, "... n q", n=x.shape[-2], q=query.shape[-2])
+    validation.within("gamma", gamma, 0.0, math.inf)
+    if not bool((gamma.sum(-2) > 0).all()):
+        raise ValueError("gamma must have weight for each query; of one all weights are 0")
     gamma = gamma if gamma.is_floating_point() else gamma.double()
     x = x.to(gamma.dtype)
     query = query.to(gamma.dtype)
@@ -137,5 +218,5 @@ def _check(
 ) -> None:
     d = validation.shape("M", M, "... d d")["d"]
     validation.finite("M", M)
-    validation.shape("x", x, "... n d", d=d)
-    validation.shape("query", query, "... q d", d=d)
+    validation.shape("x", validation.finite("x", x), "... n d", d=d)
+    validation.shape("query", validation.finite("query", query), "... q d", d=d)

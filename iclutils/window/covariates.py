@@ -20,6 +20,8 @@ LARGEST = 1e100  # of a length: its square is a number too
 class Covariates(Protocol):
     """What every covariate distribution offers: its dimension and its map from Gaussian vectors."""
 
+    def __hash__(self) -> int: ...
+
     @property
     def d(self) -> int: ...
 
@@ -31,11 +33,14 @@ def sample(
 ) -> Float[Tensor, "*size d"]:
     """Draw covariates in float64, ``size`` of them.
 
+    Raises ``TypeError`` or ``ValueError`` where ``size`` is no tuple of whole numbers.
+
     >>> from iclutils.ground.randomness import stream
     >>> x = sample(Sphere(3), (4, 10), stream(0, "points"))
     >>> tuple(x.shape), bool((x.norm(dim=-1) - 1).abs().max() < 1e-12)
     ((4, 10, 3), True)
     """
+    size = validation.sizes("size", size)
     z = torch.randn(*size, covariates.d, generator=generator, dtype=torch.float64)
     return covariates.from_gaussian(z)
 
@@ -127,9 +132,10 @@ class StretchedAnew:
     def from_gaussian(self, z: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m d"]:
         """Map ``z: (..., m, d)`` to the sphere, one stretch for the m tokens of a task.
 
-        Raises ``ValueError`` where the dimension of z is not d.
+        Raises ``ValueError`` where the dimension of z is not d or an entry is not finite.
         """
         validation.shape("z", z, "... m d", d=self.d)
+        validation.finite("z", z)
         # whole numbers have one sum on every machine, whatever the order; other sums differ there
         name = int((1e7 * z).round().sum())
         draws = stream(0, "stretch of a task", name)

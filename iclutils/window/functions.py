@@ -19,6 +19,7 @@ from iclutils.ground import sphere, validation
 from iclutils.window.tasks import Task, along, directions, symmetric_uniform
 
 LARGEST = 1e100  # of a Lipschitz constant: its square is a number too
+LARGEST_GAMMA = 343  # the largest d whose Γ(d/2) a number can hold
 ROUNDING = 1e-6  # by which a product of unit vectors may leave [−1, 1], in single precision too
 
 
@@ -52,6 +53,7 @@ class _Isotropic:
         r"""The coefficients :math:`c_k` of the covariance, :math:`K(t)=\sum_k c_kP_k(t)`.
 
         :math:`P_k` are the Gegenbauer polynomials of :func:`iclutils.ground.sphere.gegenbauer`.
+        Raises ``ValueError`` for a degree that is no whole number from 0 on.
         """
         raise NotImplementedError
 
@@ -91,6 +93,7 @@ class Affine(_Isotropic):
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
         """c₀ = L²/3 (with the offset), c₁ = L²/(3d)."""
+        validation.wholes("degrees", degrees, low=0)
         first = (degrees == 1).double() / self.d
         constant = (degrees == 0).double() * float(self.offset)
         return self.L**2 / 3 * (first + constant)
@@ -143,7 +146,7 @@ class ReLU(_Isotropic):
 
         by Rodrigues' formula; :math:`\lambda_0 = E|t|`, and the offset adds to c₀.
         """
-        k = degrees.double()
+        k = validation.wholes("degrees", degrees, low=0).double()
         is_even = degrees % 2 == 0
         even = torch.where(is_even & (degrees > 1), k, torch.full_like(k, 2.0))
         log_size = (
@@ -184,16 +187,17 @@ class Cosine(_Isotropic):
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """½[φ(L√(2−2t)) + φ(L√(2+2t))], for unit vectors."""
-        t = products(t)
-        apart = sphere.characteristic(self.L**2 * (2 - 2 * t).clamp(min=0), self.d)
-        return 0.5 * (apart + sphere.characteristic(self.L**2 * (2 + 2 * t).clamp(min=0), self.d))
+        return sphere.wave_product(products(t), self.d, self.L)
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
         r"""Zero for odd k, and for even k
 
         .. math:: c_k = N_k\left[\Gamma(d/2)(2/L)^{d/2-1}J_{k+d/2-1}(L)\right]^2
+
+        Raises ``ValueError`` for d above 343, where Γ(d/2) is no number.
         """
-        k = degrees.double()
+        validation.whole("d of a cosine's spectrum", self.d, high=LARGEST_GAMMA)
+        k = validation.wholes("degrees", degrees, low=0).double()
         order = self.d / 2 - 1
         bessel = torch.as_tensor(special.jv((k + order).numpy(), self.L))
         size: Tensor = math.gamma(self.d / 2) * (2 / self.L) ** order * bessel
@@ -268,6 +272,7 @@ class Hills:
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
         """All in one degree: ν²/2 in degree 1 (amplitude), 1/2 in degree ν (frequency, whole ν)."""
+        validation.wholes("degrees", degrees, low=0)
         if self.reading == "amplitude":
             return self.nu**2 / 2 * (degrees == 1).double()
         power = float(self.covariance(torch.ones((), dtype=torch.float64)))
@@ -304,5 +309,6 @@ class Distance:
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f at unit vectors."""
+        validation.shape("x", x, "... m d", d=self.d)
         closest = (x @ task["c"].mT).amax(-1)
         return self.L * (2 - 2 * closest).clamp(min=0).sqrt()

@@ -76,6 +76,7 @@ class LowRankLink:
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f with tasks ``a: (*size, k)`` at ``x: (*size, m, d)``."""
+        validation.shape("x", x, "... m d", d=self.d)
         latent = x @ aligned(self.B, x.ndim)
         return self.of_latent(along(task["a"], latent))
 
@@ -97,9 +98,12 @@ class LowRankLink:
         Linear :math:`t/k` with :math:`t = u^\top u'`; affine :math:`t/k + 4`; quadratic
         :math:`(|u|^2|u'|^2 + 2t^2)/(k(k+2))`; cosine
         :math:`\tfrac12[\varphi(4|u-u'|) + \varphi(4|u+u'|)]` with φ of
-        :func:`iclutils.ground.sphere.characteristic`.
+        :func:`iclutils.ground.sphere.characteristic`. Raises ``ValueError`` where the latents have
+        not k entries.
         """
         k = self.k
+        validation.shape("u", u, "... m k", k=k)
+        validation.shape("other", other, "... p k", k=k)
         t = u @ other.mT
         if self.link in ("linear", "affine"):
             return t / k + (4 if self.link == "affine" else 0)
@@ -115,15 +119,15 @@ class LowRankLink:
     def cubature(self) -> Float[Tensor, "Q k"]:
         r"""Task vectors whose equally weighted mean of :math:`f(x)f(x')` is the kernel.
 
-        Exact but for the cosine, which is right to :math:`10^{-12}` where :math:`|x| \le 1`. Linear
-        and affine: :math:`\pm e_j` for any k. Quadratic and cosine, k = 2: equal angles on the half
-        circle, 3 and 16 of them (the trapezoid rule on a trigonometric polynomial; the cosine's
-        Fourier tail starts at :math:`J_{32}(8)`); k = 1: a = 1. Raises ``ValueError`` for those
-        links with k > 2.
+        Exact but for the cosine, which is right to :math:`10^{-12}` where :math:`|x| \le 1`. For
+        any k linear: :math:`e_j`, affine: :math:`\pm e_j`. Quadratic and cosine, k = 2: equal
+        angles on the half circle, 3 and 16 of them (the trapezoid rule on a trigonometric
+        polynomial; the cosine's Fourier tail starts at :math:`J_{32}(8)`); k = 1: a = 1. Raises
+        ``ValueError`` for those links with k > 2.
         """
         if self.link in ("linear", "affine"):
             eye = torch.eye(self.k, dtype=torch.float64)
-            return torch.cat([eye, -eye])
+            return eye if self.link == "linear" else torch.cat([eye, -eye])
         if self.k == 1:
             return torch.ones(1, 1, dtype=torch.float64)
         if self.k > 2:

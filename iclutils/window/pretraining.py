@@ -7,7 +7,7 @@ does not depend on which other units are trained beside it.
 """
 
 import functools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,13 +15,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import stream
+from iclutils.ground.products import product
 from iclutils.window import attention
 from iclutils.window.covariates import Covariates
+from iclutils.window.draws import BLOCK, Block, Labelled, block_prompts
 from iclutils.window.prompts import Prompt, default_queries
-from iclutils.window.tasks import FunctionClass, Task
-
-BLOCK = 50  # steps drawn at once from one stream; part of the definition of the random draws
+from iclutils.window.tasks import FunctionClass
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,14 @@ class Pretraining:
     steps: Int[Tensor, " R"]
     M: Float[Tensor, "S T R d d"]
 
+    def split(self, size: int) -> "list[Pretraining]":
+        """The histories of ``size`` settings at a time, in their order.
+
+        Raises ``ValueError`` where that is no whole number above zero.
+        """
+        validation.whole("size", size)
+        return [Pretraining(self.steps, M) for M in torch.split(self.M, size)]
+
     @property
     def norm(self) -> Float[Tensor, "S T R"]:
         """Spectral norm ‖M‖."""
@@ -101,7 +108,7 @@ def pretrain(
     steps: int = 2000,
     schedule: Schedule | None = None,
     queries: int | None = None,
-    unit: str = "softmax",
+    unit: str | Sequence[str] = "softmax",
     tied: bool = True,
     seed: int = 0,
     record_every: int = 20,
@@ -114,12 +121,12 @@ def pretrain(
     :math:`M = A^\top A` (``tied``) or :math:`M = A_K^\top A_Q`, started at :math:`10^{-3}I`, in
     float64 (Collins et al., Appendix J). ``schedule`` defaults to
     :class:`iclutils.window.pretraining.Schedule`'s defaults, ``queries`` to
-    :math:`\lfloor\sqrt n\rfloor` per task. M is recorded at the start, every ``record_every`` steps
-    and at the end.
+    :math:`\lfloor\sqrt n\rfloor` per task; ``unit`` is one for all or one per setting. M is
+    recorded at the start, every ``record_every`` steps and at the end.
 
     Raises ``ValueError`` for empty settings, mixed d, numbers out of range or another number of
-    learning rates than settings, ``KeyError`` for an unknown unit, ``RuntimeError`` where a
-    training diverges.
+    learning rates or units than settings, ``KeyError`` for an unknown unit, ``RuntimeError`` where
+    a training diverges.
 
     >>> from iclutils.window.covariates import Sphere
     >>> from iclutils.window.functions import Affine
@@ -128,27 +135,29 @@ def pretrain(
     ([0, 20, 40], (1, 2, 3, 3, 3))
     """
     _check(settings, trials=trials, steps=steps, record_every=record_every)
-    validation.one_of("unit", unit, attention.UNITS)
     schedule = schedule or Schedule()
-    groups = _groups(settings, queries)
+    groups = _groups(settings, _units(unit, len(settings)), queries)
     order = [row for group in groups for row in group.rows]  # a group's settings side by side
     rates = schedule.rates(len(settings))[order].view(-1, 1, 1)
     direction = _Adam() if schedule.optimiser == "adam" else _gradient_step
     start = 1e-3 * torch.eye(settings[0].covariates.d, dtype=torch.float64)
     factors = start.expand(1 if tied else 2, trials, len(settings), -1, -1)
-    M = factors[0].mT @ factors[-1]
+    M = product(factors[0].mT, factors[-1])
     recorded = [0]
     history = [M]
     for t in range(steps):
         if t % BLOCK == 0:
-            blocks = _draw(groups, trials, t // BLOCK, seed, role)
-        prompts = [block[t % BLOCK] for block in blocks]
+            block = Block(trials, t // BLOCK, seed, role)
+            drawn = block_prompts(block, [group.tokens for group in groups])
         parts = torch.split(M, [len(group.rows) for group in groups], dim=1)
-        pairs = zip(parts, prompts, strict=True)
-        slope = torch.cat([attention.gradient(part, prompt, unit) for part, prompt in pairs], dim=1)
+        slopes = [
+            attention.gradient(part, group.of_settings(prompts[t % BLOCK]), group.unit)
+            for part, prompts, group in zip(parts, drawn, groups, strict=True)
+        ]
+        slope = torch.cat(slopes, dim=1)
         step = direction(_through(factors, slope))
         factors = factors - (rates * schedule.decay**t) * step
-        M = factors[0].mT @ factors[-1]
+        M = product(factors[0].mT, factors[-1])
         if (t + 1) % record_every == 0 or t + 1 == steps:
             _require_finite(M, order, t + 1)
             recorded.append(t + 1)
@@ -183,95 +192,66 @@ def _through(
 ) -> Float[Tensor, "F T S d d"]:
     """The gradient in the factors, A or (A_K, A_Q), from the gradient in their product M."""
     if len(factors) == 1:
-        return factors @ (slope + slope.mT)
-    return torch.stack([factors[1] @ slope.mT, factors[0] @ slope])
+        return product(factors, slope + slope.mT)
+    return torch.stack([product(factors[1], slope.mT), product(factors[0], slope)])
 
 
 @dataclass(frozen=True)
 class _Group:
-    """Settings that share their tokens: same covariates, context length and number of queries.
+    """Settings that share their unit and tokens: covariates, context length, number of queries.
 
     ``rows`` are their places among all settings.
     """
 
     rows: list[int]
     settings: list[Setting]
-    n: int
+    unit: str
     queries: int
 
+    @functools.cached_property
+    def classes(self) -> list[Labelled]:
+        """The classes of tasks with their noise, each once: settings may differ in rates alone."""
+        return list(dict.fromkeys((one.function, one.sigma) for one in self.settings))
+
     @property
-    def covariates(self) -> Covariates:
-        return self.settings[0].covariates
+    def tokens(self) -> tuple[Covariates, int, int, list[Labelled]]:
+        """What :func:`iclutils.window.draws.block_prompts` draws for them."""
+        first = self.settings[0]
+        return first.covariates, first.n, self.queries, self.classes
+
+    def of_settings(self, prompt: Prompt) -> Prompt:
+        """The prompts of the settings from those of the classes."""
+        if len(self.classes) == len(self.settings):
+            return prompt
+        rows = [self.classes.index((one.function, one.sigma)) for one in self.settings]
+        return Prompt(prompt.x, prompt.y[:, rows], prompt.query, prompt.target[:, rows])
 
 
-def _groups(settings: Sequence[Setting], queries: int | None) -> list[_Group]:
+def _units(unit: str | Sequence[str], settings: int) -> list[str]:
+    """The unit of every setting; ``ValueError`` where another number of them was given."""
+    units = [unit] * settings if isinstance(unit, str) else list(unit)
+    for one in units:
+        validation.one_of("unit", one, attention.UNITS)
+    if len(units) != settings:
+        raise ValueError(f"unit must be one name or {settings}, one per setting; got {len(units)}")
+    return units
+
+
+def _groups(settings: Sequence[Setting], units: Sequence[str], queries: int | None) -> list[_Group]:
     groups: list[_Group] = []
-    for row, setting in enumerate(settings):
+    for row, (setting, unit) in enumerate(zip(settings, units, strict=True)):
         n = setting.n
         q = default_queries(n) if queries is None else validation.whole("queries", queries)
         for group in groups:
-            alike = group.covariates == setting.covariates
-            if alike and group.n == n and group.queries == q:
+            first = group.settings[0]
+            alike = (group.unit, group.queries, first.n) == (unit, q, n)
+            if alike and first.covariates == setting.covariates:
                 group.rows.append(row)
                 group.settings.append(setting)
                 break
         else:
-            groups.append(_Group([row], [setting], n, q))
+            groups.append(_Group([row], [setting], unit, q))
     return groups
-
-
-def _draw(
-    groups: Sequence[_Group], trials: int, block: int, seed: int, role: str
-) -> list[list[Prompt]]:
-    """For every group the prompts of one block of steps.
-
-    ``x: (T, n, d)``, ``y: (T, S, n)``, ``query: (T, q, d)``, ``target: (T, S, q)`` in each step.
-    """
-
-    def streams(what: str, n: int, q: int) -> list[torch.Generator]:
-        return [stream(seed, role, what, n, q, trial, block) for trial in range(trials)]
-
-    # groups of one (n, q) and settings of one law draw from the same streams: they are read once
-    @functools.cache
-    def normal(what: str, n: int, q: int, *size: int) -> Float[Tensor, "T BLOCK ..."]:
-        draws = [
-            torch.randn(BLOCK, *size, generator=generator, dtype=torch.float64)
-            for generator in streams(what, n, q)
-        ]
-        return torch.stack(draws)
-
-    drawn: dict[Hashable, Task] = {}
-
-    def tasks(function: FunctionClass, n: int, q: int) -> Task:
-        key = (function.law, n, q)
-        if key not in drawn:
-            each = [function.sample((BLOCK,), generator) for generator in streams("tasks", n, q)]
-            drawn[key] = {name: torch.stack([task[name] for task in each]) for name in each[0]}
-        return drawn[key]
-
-    return [_prompts(group, normal, tasks) for group in groups]
-
-
-def _prompts(
-    group: _Group,
-    normal: Callable[..., Tensor],
-    tasks: Callable[[FunctionClass, int, int], Task],
-) -> list[Prompt]:
-    """One group's prompts of every step of a block."""
-    n = group.n
-    q = group.queries
-    tokens = group.covariates.from_gaussian(normal("covariates", n, q, n + q, group.covariates.d))
-    noise = normal("noise", n, q, n)
-    functions = [setting.function for setting in group.settings]
-    values = [function.evaluate(tasks(function, n, q), tokens) for function in functions]
-    value = torch.stack(values, dim=2).transpose(0, 1).contiguous()  # (BLOCK, T, S, n + q)
-    tokens = tokens.transpose(0, 1).contiguous()
-    sigma = torch.tensor([setting.sigma for setting in group.settings], dtype=torch.float64)
-    y = value[..., :n] + sigma.view(-1, 1) * noise.transpose(0, 1).unsqueeze(2)
-    x = tokens[:, :, :n]
-    query = tokens[:, :, n:]
-    target = value[..., n:]
-    return [Prompt(x[t], y[t], query[t], target[t]) for t in range(BLOCK)]
 
 
 def _gradient_step(slope: Float[Tensor, "F T S d d"]) -> Float[Tensor, "F T S d d"]:

@@ -40,7 +40,8 @@ def draw(
 
     n is the context length and ``sigma`` the standard deviation σ ≥ 0 of the Gaussian noise on the
     context's labels. Raises ``TypeError`` or ``ValueError`` where n or ``queries`` is no whole
-    number above zero or σ is negative.
+    number above zero, σ is negative, ``size`` is no tuple of whole numbers, or the tokens have
+    another dimension than the tasks.
 
     >>> from iclutils.ground.randomness import stream
     >>> from iclutils.window.covariates import Sphere
@@ -52,6 +53,7 @@ def draw(
     validation.whole("n", n)
     validation.whole("queries", queries)
     validation.noise("sigma", sigma)
+    size = validation.sizes("size", size)
     d = covariates.d
     z = torch.randn(*size, n + queries, d, generator=generator, dtype=torch.float64)
     task = function.sample(size, generator)

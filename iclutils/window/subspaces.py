@@ -29,8 +29,12 @@ def random_subspaces(
 
 
 def complement(B: Float[Tensor, "*T d k"]) -> Float[Tensor, "*T d r"]:
-    """An orthonormal basis of the d − k directions orthogonal to col(B)."""
-    k = validation.shape("B", B, "... d k")["k"]
+    """An orthonormal basis of the d − k directions orthogonal to col(B).
+
+    Raises ``ValueError`` where B has more columns than rows or an entry is not finite.
+    """
+    sizes = validation.shape("B", validation.finite("B", B), "... d k")
+    k = validation.whole("k, the columns of B,", sizes["k"], low=0, high=sizes["d"])
     Q: Tensor = torch.linalg.qr(B, mode="complete").Q
     return Q[..., k:]
 

@@ -28,12 +28,16 @@ def test_a_shorter_training_is_the_start_of_a_longer_one():
 
 def test_other_rounding_leads_to_the_same_training():
     # a device rounds in another order; single for double precision is rounding made coarser
-    fleet = diversity._fleets(*(COMMON[name] for name in (
-        "d", "alpha", "tau", "tasks", "sets", "rho", "seed")))["train"]
+    fleet = diversity._fleets(
+        *(COMMON[name] for name in ("d", "alpha", "tau", "tasks", "sets", "rho", "seed"))
+    )["train"]
     architecture = Architecture(3, 2, 1, 12)
     errors = [
-        losses(architecture, train(
-            architecture, fleet, 0, [40], cooldown=0, batch=8, dtype=dtype)[0], fleet)
+        losses(
+            architecture,
+            train(architecture, fleet, 0, [40], cooldown=0, batch=8, dtype=dtype)[0],
+            fleet,
+        )
         for dtype in (torch.float32, torch.float64)
     ]
     # single precision is 6e-8, and 40 steps of Adam, which divides by small gradients,

@@ -3,9 +3,11 @@
 import pytest
 import torch
 
+from iclutils.ground.randomness import stream
 from iclutils.regression import layer_training
 from iclutils.regression.fleet import Fleet, draw_fleet
-from iclutils.regression.layers import Layers
+from iclutils.regression.layers import Layers, slopes
+from iclutils.regression.least_squares import LeastSquares
 
 
 def _gradient(layers, fleet):
@@ -126,3 +128,29 @@ def test_bad_input_is_refused():
         layer_training.train(fleet, 0, [])
     with pytest.raises(ValueError, match="learning_rate must be finite"):
         layer_training.train(fleet, 0, [1], learning_rate=0)
+
+
+@pytest.mark.parametrize("softmax", [False, True])
+def test_slopes_through_the_second_moment_are_those_by_tokens_and_by_autograd(softmax):
+    fleet = draw_fleet([5, 9], 3, 4, 0.1, 0)
+    draws = stream(0, "slopes")
+    u = torch.randn(2, 4, dtype=torch.float64, generator=draws)
+    m = torch.randn(2, 4, 3, dtype=torch.float64, generator=draws)
+    problem = LeastSquares(fleet, softmax)
+    by_tokens = slopes(fleet.z, u, m, softmax=softmax)
+    counts = fleet.mask.bool()
+    for fast, plain in zip(problem.slopes(u, m), by_tokens, strict=True):
+        torch.testing.assert_close(fast[counts], plain[counts])
+    found = torch.cat([problem.gradient(u, m).u, problem.gradient(u, m).m.flatten(1)], 1)
+    torch.testing.assert_close(found, _gradient(Layers(u, m, softmax), fleet))
+
+
+def test_layers_that_rest_end_where_the_others_do(monkeypatch):
+    fleet = draw_fleet([6, 14, 40], 3, 3, 0.1, 0)
+    rested = layer_training.fit(fleet, 0, rounds=5)
+    monkeypatch.setattr(layer_training, "RESTING", 0.0)
+    monkeypatch.setattr(layer_training, "ROUNDING", 0.0)
+    tireless = layer_training.fit(fleet, 0, rounds=5)
+    test = draw_fleet([200] * 3, 3, 3, 0.1, 0, role="test")
+    # rest is at 1e-14 of the sum of squares, so at 1e-7 of the weights times their condition
+    torch.testing.assert_close(rested.loss(test), tireless.loss(test), rtol=1e-5, atol=0)

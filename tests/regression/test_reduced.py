@@ -1,6 +1,5 @@
 """The reduction against attention itself, and the jobs of the recorded sweeps."""
 
-
 import torch
 
 from iclutils.ground.randomness import stream

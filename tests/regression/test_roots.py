@@ -22,9 +22,7 @@ def test_newton_raises_where_it_does_not_converge(start):
 def test_a_linear_fixed_point_of_few_dimensions_is_found_in_few_rounds():
     """Three contractions, one of them slow: Anderson's method solves them as GMRES would."""
     rate = np.array([0.99, -0.5, 0.3])
-    found = fixed_point(
-        lambda x: rate * x + 1, np.zeros(3), name="x", tol=1e-10, max_rounds=6
-    )
+    found = fixed_point(lambda x: rate * x + 1, np.zeros(3), name="x", tol=1e-10, max_rounds=6)
     # the change 1e-10 over 1 − 0.99
     assert found == pytest.approx(1 / (1 - rate), rel=1e-8)
 

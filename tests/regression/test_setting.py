@@ -57,6 +57,13 @@ def test_no_draw_serves_twice(kappa):
     assert len(numbers.unique()) == len(numbers)
 
 
+@pytest.mark.parametrize(("asked", "drawn"), [(1, 3), (4, 3), (6, 6), (20, 18)])
+def test_other_prompts_are_as_many_for_every_task(asked, drawn):
+    tasks, other = Setting(6, 3, 0.5, 0.5, 0.1).other_prompts(0, 0, asked)
+    assert len(tasks) == 3
+    assert len(other.y) == drawn
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -75,3 +82,15 @@ def test_settings_out_of_range_are_refused(change, message):
 def test_a_curve_needs_a_trial():
     with pytest.raises(ValueError, match="trials must be at least 1"):
         curve([Setting(6, 3, 0.5, 0.5, 0.1)], 0.1, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "tau", "most"), [(10, 0.4, 3e-6), (100, 0.8, 3e-6), (10, 1.4, 4e-5), (100, 1.2, 3e-4)]
+)
+def test_the_default_residual_leaves_as_much_as_is_said(alpha, tau, most):
+    """The stated bounds; above the peak they are no larger than they have to be."""
+    setting = Setting(20, alpha, 0.5, tau, 0.01)
+    found, exact = (errors(setting, [0.0], 0, 0, **how) for how in ({}, {"tol": 1e-11}))
+    worst = float(((found - exact).abs() / exact).max())
+    assert worst < most
+    assert worst > most / 20 or tau < 1

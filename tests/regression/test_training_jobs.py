@@ -5,7 +5,8 @@ from iclutils.regression import training_jobs
 
 def test_the_talks_row_has_four_master_seeds():
     chosen = [
-        job for job in training_jobs.wide_transformers()
+        job
+        for job in training_jobs.wide_transformers()
         if (job["d"], job["alpha"], job["width"]) == (5, 4, 50)
     ]
     assert [job["seed"] for job in chosen] == [seed for seed in range(4) for _ in range(5)]

@@ -49,13 +49,16 @@ def test_with_one_token_the_floor_is_known(K):
     assert bounds.low == pytest.approx(bounds.high, rel=1e-12)
 
 
-@pytest.mark.parametrize(("call", "name"), [
-    (lambda: absence.log_absence(0.1, 0), "N"),
-    (lambda: absence.log_absence(1.0, 5), "p"),
-    (lambda: absence.saturated_error(2, 0.5, 5), "K"),
-    (lambda: absence.log_floor(5, 1.0, 5), "p1"),
-    (lambda: absence.value_gain(5, 0.0, 5), "p1"),
-])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: absence.log_absence(0.1, 0), "N"),
+        (lambda: absence.log_absence(1.0, 5), "p"),
+        (lambda: absence.saturated_error(2, 0.5, 5), "K"),
+        (lambda: absence.log_floor(5, 1.0, 5), "p1"),
+        (lambda: absence.value_gain(5, 0.0, 5), "p1"),
+    ],
+)
 def test_bad_arguments_are_named(call, name):
     with pytest.raises(ValueError, match=f"^{name} must"):
         call()

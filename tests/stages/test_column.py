@@ -33,7 +33,7 @@ def test_velocity_is_minus_the_gradient_of_the_loss(kind, entries):
         theta[0] = entries[DOMINANT]
     theta[k] = entries[TARGET]
     theta.requires_grad_(True)
-    gradient, = torch.autograd.grad(loss(theta, p, k), theta)
+    (gradient,) = torch.autograd.grad(loss(theta, p, k), theta)
     found = Column.of(kind, K, p1).velocity(np.array(entries))
     # rounding: the definition cancels numbers of order one
     assert found[TARGET] == pytest.approx(-float(gradient[k]), abs=1e-15, rel=1e-11)
@@ -57,9 +57,14 @@ def test_the_error_is_the_loss_without_its_share(kind):
         assert found == pytest.approx(float(loss(theta, p, k) / p[k]), rel=1e-13)
 
 
-@pytest.mark.parametrize(("arguments", "name"), [
-    (("rare", 2, 0.5), "K"), (("rare", 9, 1.0), "p1"), (("odd", 9, 0.5), "kind"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("rare", 2, 0.5), "K"),
+        (("rare", 9, 1.0), "p1"),
+        (("odd", 9, 0.5), "kind"),
+    ],
+)
 def test_bad_arguments_are_named(arguments, name):
     with pytest.raises((ValueError, KeyError), match=f"{name} must"):
         Column.of(*arguments)

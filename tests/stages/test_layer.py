@@ -22,12 +22,19 @@ def test_column_gradient_is_autograd_of_the_loss():
     attention = (theta.unsqueeze(1) + counts.log()).softmax(-1)
     residual = attention - torch.eye(6, dtype=torch.float64)[targets].unsqueeze(1)
     loss = (p[targets] * 0.5 * residual.square().sum(-1).mean(-1)).sum()
-    expected, = torch.autograd.grad(loss, theta)
+    (expected,) = torch.autograd.grad(loss, theta)
     gradient, error = layer.column_gradient(theta.detach(), counts, targets, p)
     # rounding of a mean over 40 prompts; entries that cancel are small against the others
     torch.testing.assert_close(gradient, expected, rtol=1e-12, atol=1e-15)
     each = layer.prompt_errors(theta.detach(), counts, targets)
     torch.testing.assert_close(error, each.mean(-1))
+
+
+@pytest.mark.parametrize("height", [1e3, -1e3])
+def test_only_differences_of_logits_count_however_large(height):
+    theta, counts = torch.tensor([0.0, 1.0]).double(), torch.tensor([[3.0, 1.0]]).double()
+    # 1000 and 1001 are exact, and e^1000 is beyond the largest number
+    assert torch.equal(layer.attention(theta + height, counts), layer.attention(theta, counts))
 
 
 @pytest.mark.parametrize("sigma", [0.0, 0.8])
@@ -68,7 +75,7 @@ def test_gradient_in_the_full_space_is_the_column_gradient():
     drawn = draw_prompts(p, frame, N, runs, prompts, stream(1, "prompts"))
     W = (frame.T @ theta @ frame).expand(runs, d, d).clone().requires_grad_(True)
     off = layer.predict(W, drawn.tokens, drawn.labels, drawn.query) - drawn.answer
-    gradient, = torch.autograd.grad(0.5 * off.square().mean(1).sum(), W)
+    (gradient,) = torch.autograd.grad(0.5 * off.square().mean(1).sum(), W)
     mean, se, _ = mean_se(frame @ gradient @ frame.T)
     counts = draw_counts(p, N, (20_000,), stream(1, "counts"))
     columns, _ = layer.column_gradient(theta.T.contiguous(), counts, torch.arange(K), p)

@@ -220,3 +220,11 @@ def test_prompts_of_features_have_the_second_moments_of_the_sphere():
     assert abs(float(mean) - 1 - rho) < 4 * float(se)
     with pytest.raises(ValueError, match="n"):
         sample_orthonormal(Context(K, ell, rho), stream(7, "features"), n=0)
+
+
+def test_a_head_pays_for_other_noise_and_nothing_at_home():
+    head = lookup.Lookup(8, 80)
+    noisy = lookup.price(head, 1.0, head, 3.0)
+    frozen = head.best_window(1.0).w
+    assert noisy == head.loss(frozen, 3.0) / head.best_window(3.0).loss > 1
+    assert lookup.price(head, 1.0, head, 1.0) == 1

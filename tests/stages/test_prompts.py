@@ -52,15 +52,27 @@ def test_no_noise_draws_what_was_drawn_before_there_was_noise():
         assert torch.equal(without, getattr(noisy, name)) == (name != "labels")
 
 
-@pytest.mark.parametrize(("call", "name"), [
-    (lambda: prompts.probabilities(1, 0.5), "K"),
-    (lambda: prompts.probabilities(4, 1.0), "p1"),
-    (lambda: prompts.feature_frame(4, 3, stream(0, "f")), "d"),
-    (lambda: prompts.draw_counts(prompts.probabilities(4, 0.5), 0, (2,), stream(0, "f")), "N"),
-    (lambda: prompts.draw_prompts(
-        prompts.probabilities(2, 0.5), torch.eye(2).double(), 3, 1, 1, stream(0, "f"), sigma=-1.0
-    ), "sigma"),
-])
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: prompts.probabilities(1, 0.5), "K"),
+        (lambda: prompts.probabilities(4, 1.0), "p1"),
+        (lambda: prompts.feature_frame(4, 3, stream(0, "f")), "d"),
+        (lambda: prompts.draw_counts(prompts.probabilities(4, 0.5), 0, (2,), stream(0, "f")), "N"),
+        (
+            lambda: prompts.draw_prompts(
+                prompts.probabilities(2, 0.5),
+                torch.eye(2).double(),
+                3,
+                1,
+                1,
+                stream(0, "f"),
+                sigma=-1.0,
+            ),
+            "sigma",
+        ),
+    ],
+)
 def test_bad_arguments_are_named(call, name):
     with pytest.raises(ValueError, match=f"^{name} must"):
         call()

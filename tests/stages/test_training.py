@@ -42,8 +42,14 @@ def test_training_with_noise_follows_the_flow_with_noise():
     K, N, Lambda = 6, 3000, 30.0
     targets = torch.arange(K)
     run = training.train_reduced(
-        torch.full((K,), 1 / K).double(), N, targets, learning_rate=0.5, steps=800, prompts=8,
-        sigma=(N / Lambda) ** 0.5, generator=stream(0, "noisy flow"),
+        torch.full((K,), 1 / K).double(),
+        N,
+        targets,
+        learning_rate=0.5,
+        steps=800,
+        prompts=8,
+        sigma=(N / Lambda) ** 0.5,
+        generator=stream(0, "noisy flow"),
     )
     window = (run.entry(targets) * K - run.theta.sum(-1)) / (K - 1)
     flow = lookup.closing(K, Lambda)
@@ -57,7 +63,14 @@ def test_sampled_layers_are_independent_and_start_where_they_are_told():
     p, frame = probabilities(3, 0.5), feature_frame(3, 4, stream(4, "frame"))
     start = torch.stack([torch.zeros(4, 4).double(), frame.T @ frame])
     run = training.train_sampled(
-        p, frame, 8, learning_rate=0.5, steps=3, prompts=5, runs=2, W=start,
+        p,
+        frame,
+        8,
+        learning_rate=0.5,
+        steps=3,
+        prompts=5,
+        runs=2,
+        W=start,
         generator=stream(4, "train"),
     )
     eye = torch.eye(3, dtype=torch.float64)
@@ -93,13 +106,16 @@ def test_progress_is_printed_when_asked_for(capsys):
     assert lines[-1].startswith("t = 5.0: batch loss ")
 
 
-@pytest.mark.parametrize(("more", "name"), [
-    ({"learning_rate": -1.0}, "learning_rate"),
-    ({"steps": 0}, "steps"),
-    ({"prompts": 0}, "prompts"),
-    ({"points": 1}, "points"),
-    ({"sigma": -0.1}, "sigma"),
-])
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({"learning_rate": -1.0}, "learning_rate"),
+        ({"steps": 0}, "steps"),
+        ({"prompts": 0}, "prompts"),
+        ({"points": 1}, "points"),
+        ({"sigma": -0.1}, "sigma"),
+    ],
+)
 def test_bad_arguments_are_named(more, name):
     p = probabilities(4, 0.5)
     common = {"learning_rate": 1.0, "steps": 1, "prompts": 1, "generator": stream(0, "f")} | more
@@ -107,3 +123,17 @@ def test_bad_arguments_are_named(more, name):
         training.train_reduced(p, 9, torch.tensor([1]), **common)
     with pytest.raises(ValueError, match=f"^{name} must"):
         training.train_sampled(p, torch.eye(4).double(), 9, runs=1, **common)
+
+
+def test_values_between_two_records_lie_on_the_line_between_them():
+    t = torch.tensor([0.0, 1.0, 3.0])
+    theta = torch.tensor([[[0.0, 0.0, 0.0]], [[2.0, 1.0, 0.0]], [[4.0, 0.0, 0.0]]])
+    run = training.Trajectory(t, theta, torch.zeros(3, 1))
+    values = torch.tensor([[0.0], [10.0], [30.0]])
+    assert [float(run.at(time, values)) for time in (0.0, 0.5, 1.0, 2.0, 3.0)] == [0, 5, 10, 20, 30]
+    window = run.window(torch.tensor([0]))
+    assert window[:, 0].tolist() == [0.0, 1.5, 4.0]  # the target less the mean of the others
+    with pytest.raises(ValueError, match="t must"):
+        run.at(3.5, values)
+    with pytest.raises(ValueError, match="a row a record, 3; got 2"):
+        run.at(0.5, values[:2])

@@ -75,3 +75,40 @@ def test_bad_arguments_are_refused(prompt: Prompt) -> None:
         attention.predict(torch.zeros(5, 5, dtype=F64), prompt, "relu")
     with pytest.raises(ValueError, match="gamma must have shape"):
         attention.half_mass_cap(torch.ones(3, 2), prompt.x, prompt.query)
+
+
+def test_scaling_leaves_the_linear_weights_alone():
+    draws = stream(0, "relative")
+    M = torch.randn(3, 3, generator=draws, dtype=torch.float64)
+    x = torch.randn(4, 7, 3, generator=draws, dtype=torch.float64)
+    query = torch.randn(4, 2, 3, generator=draws, dtype=torch.float64)
+    once = attention.relative_scores(M, x, query)
+    # rounding of sums of seven numbers
+    torch.testing.assert_close(attention.relative_scores(5 * M, x, query), once)
+    torch.testing.assert_close(once.abs().sum(-2), torch.ones(4, 2, dtype=torch.float64))
+    scores = x @ M @ query.mT
+    assert bool((scores.sign() == once.sign()).all())
+
+
+def test_mean_errors_are_those_of_one_unit_at_a_time():
+    draws = stream(0, "mean errors")
+    size = (2, 4)
+    batch = prompts.draw(functions.ReLU(3, 1.0), covariates.Sphere(3), 5, 0.2, 2, size, draws)
+    M = torch.randn(2, 3, 3, 3, generator=draws, dtype=F64)
+    found = attention.mean_errors(M, batch)
+    assert found.shape == (2, 3)
+    answers = attention.predict(M[1, 2], batch)
+    one = (answers - batch.target).square()[1].mean()
+    # sums of eight numbers in another order
+    torch.testing.assert_close(found[1, 2], one)
+
+
+def test_a_gradient_in_parts_is_that_of_all_trials_at_once(monkeypatch) -> None:
+    draws = stream(0, "parts")
+    x, y, query, target, M = (
+        torch.randn(*size, generator=draws, dtype=F64)
+        for size in ((7, 11, 5), (7, 2, 11), (7, 3, 5), (7, 2, 3), (7, 2, 5, 5))
+    )
+    whole = attention.gradient(M, Prompt(x, y, query, target))
+    monkeypatch.setattr(attention, "CACHED", 2 * 2 * 3 * 11)  # two trials at once
+    torch.testing.assert_close(attention.gradient(M, Prompt(x, y, query, target)), whole)

@@ -18,10 +18,12 @@ def test_the_frame_of_a_case():
 def test_tasks_are_evaluated_on_tokens_and_query():
     sample = Case("linear", 4, 2, 6, 0.3).contexts(60, seed=0)
     assert sample.x.shape == (10, 6, 4)
-    # the cubature of the linear link is ±e₁, ±e₂ in the frame of B
-    torch.testing.assert_close(sample.value[:, 0], sample.x[..., 0])
-    torch.testing.assert_close(sample.value[:, 3], -sample.x[..., 1])
+    # the cubature of the linear link is e₁, e₂ in the frame of B: the loss does not see its sign
+    torch.testing.assert_close(sample.value, sample.x[..., :2].mT)
     torch.testing.assert_close(sample.target[:, 1], sample.query[:, 1])
+    # that of the affine link is ±e₁, ±e₂
+    shifted = Case("affine", 4, 2, 6, 0.3).contexts(60, seed=0)
+    torch.testing.assert_close(shifted.value[:, 3], 2 - shifted.x[..., 1])
 
 
 def test_settings_that_share_n_and_d_are_paired():

@@ -86,19 +86,39 @@ def test_a_single_batch_has_no_error():
 
 
 def test_compare_by_hand():
-    first = window(1.0, [1.0, 1.0])
+    first = window(1.0, [math.e, 1.0])
     second = window(math.e, [math.e, math.e**3])
     gap = curves.compare(first, second)
     assert gap.value == pytest.approx(1.0)
-    # the gaps without a batch are 1 and 3: sqrt(1/2 · 2)
-    assert gap.se == pytest.approx(1.0)
-    assert curves.compare(first, window(3.0, [2.0, 4.0]), log=False) == (2.0, 1.0)
+    # the gaps without a batch are 0 and 3: sqrt(1/2 · 4.5)
+    assert gap.se == pytest.approx(1.5)
+    straight = curves.compare(window(1.0, [3.0, 1.0]), window(3.0, [2.0, 4.0]), log=False)
+    assert straight == (2.0, 2.0, 1)  # -1 and 3
 
 
-@pytest.mark.parametrize(("first", "second"), [
-    (window(1.0, [1.0, 2.0]), window(1.0, [1.0])),
-    (window(0.0, [0.0, 0.0]), window(1.0, [1.0, 1.0])),
-])
+def test_windows_on_other_contexts_are_independent():
+    first = window(1.0, [1.0, 1.5])
+    second = window(2.0, [2.0, 3.0, 4.0])
+    gap = curves.compare(first, second, log=False, paired=False)
+    assert gap == statistics.difference(second.estimate, first.estimate)
+    ratio = curves.compare(first, second, paired=False)
+    assert ratio.value == pytest.approx(math.log(2))
+    # d log w = dw/w, and the errors of independent numbers add in squares
+    assert ratio.se == pytest.approx(math.hypot(first.w_se / 1, second.w_se / 2))
+
+
+def test_a_window_in_closed_form_is_exact():
+    assert window(3.0, [3.0]).estimate == (3.0, 0.0, math.inf)
+    assert window(3.0, [2.0, 4.0]).estimate == (3.0, window(3.0, [2.0, 4.0]).w_se, 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (window(1.0, [1.0, 2.0]), window(1.0, [1.0])),
+        (window(0.0, [0.0, 0.0]), window(1.0, [1.0, 1.0])),
+    ],
+)
 def test_windows_that_cannot_be_compared_are_refused(first, second):
     with pytest.raises(ValueError, match="same loss, positive for log = True"):
         curves.compare(first, second)
@@ -112,15 +132,38 @@ def test_power_extrapolates_square_root_corrections():
     assert abs(growth.exponent + 1.5) < 3 * growth.uncertainty + 1e-4  # 1e-4: rounding of slopes
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: curves.grid(0.0), ["largest", "0"]),
-    (lambda: curves.grid(10.0, 3), ["points", "3"]),
-    (lambda: curves.log_grid(0.0), ["low", "0"]),
-    (lambda: curves.log_grid(5.0, 2.0), ["low", "5"]),
-    (lambda: curves.checked(torch.tensor([1.0, 0.5, 2.0, 3.0])), ["w", "rising"]),
-    (lambda: curves.checked(torch.tensor([0.0, 0.5, math.nan, 3.0])), ["w", "NaN"]),
-    (lambda: curves.power(torch.ones(30), torch.ones(29)), ["y", "29"]),
-])
+def two_exchanged(w):
+    """The same points, of which two neighbours in the middle do not rise."""
+    middle = len(w) // 2
+    return torch.cat([w[:middle], w[[middle + 1, middle]], w[middle + 2 :]])
+
+
+@pytest.mark.parametrize(
+    "w",
+    [
+        torch.logspace(0, 50, 2 * curves.EDGE + 2, dtype=F64),  # two are left without the ends
+        two_exchanged(torch.logspace(0, 5, 120, dtype=F64)),
+        torch.logspace(0, 5, 60, dtype=F64).repeat_interleave(2),  # each point twice
+        torch.logspace(0, 2, 120, dtype=F64),  # two decades with the ends
+    ],
+)
+def test_a_power_needs_two_rising_decades(w):
+    with pytest.raises(ValueError, match=f"w must rise over two decades.*got {len(w)} points"):
+        curves.power(w, w**2)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: curves.grid(0.0), ["largest", "0"]),
+        (lambda: curves.grid(10.0, 3), ["points", "3"]),
+        (lambda: curves.log_grid(0.0), ["low", "0"]),
+        (lambda: curves.log_grid(5.0, 2.0), ["low", "5"]),
+        (lambda: curves.checked(torch.tensor([1.0, 0.5, 2.0, 3.0])), ["w", "rising"]),
+        (lambda: curves.checked(torch.tensor([0.0, 0.5, math.nan, 3.0])), ["w", "NaN"]),
+        (lambda: curves.power(torch.ones(30), torch.ones(29)), ["y", "29"]),
+    ],
+)
 def test_bad_input_is_refused(call, words):
     with pytest.raises(ValueError, match=words[0]) as caught:
         call()

@@ -14,11 +14,14 @@ from iclutils.window.theory.curves import compare
 ONE = torch.ones((), dtype=torch.float64)
 
 
-@pytest.mark.parametrize("function", [
-    functions.Affine(4, 1.5),
-    functions.ReLU(4, 1.5),
-    functions.Cosine(4, 3.0),
-])
+@pytest.mark.parametrize(
+    "function",
+    [
+        functions.Affine(4, 1.5),
+        functions.ReLU(4, 1.5),
+        functions.Cosine(4, 3.0),
+    ],
+)
 @pytest.mark.parametrize("w", [0.0, 2.0, 25.0])
 def test_three_routes_to_the_loss(function: functions.Affine, w: float) -> None:
     """Rotations integrated out, tasks integrated out (given contexts), and plain prompts."""
@@ -114,6 +117,24 @@ def test_sampling_term_of_the_closed_form() -> None:
         assert float(((value - bare.signal(function)) / se).max()) > 20
 
 
+def test_the_loss_at_one_window_as_an_estimate() -> None:
+    drawn = isotropic.sampled(3, 10, stream(0, "estimate"), contexts=200)
+    function = functions.ReLU(3)
+    value, se = drawn.at(function, 0.3, 4.0)
+    assert drawn.estimate_at(function, 0.3, 4.0) == (float(value), float(se), 19)
+    closed = isotropic.limit(3, 10).estimate_at(function, 0.3, 4.0)
+    assert (closed.se, closed.dof) == (0, math.inf)
+
+
+def test_how_many_tokens_a_window_averages_over() -> None:
+    exact = isotropic.limit(3, 1000)
+    # d = 3: E e^{wt} = sinh(w)/w, so E Σγ² = w coth(w)/n; 1e-4: the spline between grid points
+    for w in (0.5, 7.0):
+        assert exact.attended(w) == pytest.approx(1000 * math.tanh(w) / w, rel=1e-4)
+    with pytest.raises(ValueError, match="w"):
+        exact.attended(1e9)
+
+
 def test_comparison_on_common_contexts_is_sharper_than_the_two_errors() -> None:
     exact = isotropic.sampled(5, 20, stream(0, "pairs"), contexts=2000)
     first, second = (exact.best_window(functions.ReLU(5, L), 0.01) for L in (3.0, 10.0))
@@ -155,20 +176,25 @@ def test_best_window_exponents_of_the_closed_form(d: int) -> None:
         assert exact.best_window(function, at**-0.5).w == pytest.approx(float(w[50]), rel=1e-3)
 
 
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: isotropic.sampled(1, 5, stream(0, "x")), ["d", "1"]),
-    (lambda: isotropic.sampled(3, 0, stream(0, "x")), ["n", "0"]),
-    (lambda: isotropic.sampled(3, 5, stream(0, "x"), contexts=4), ["contexts", "20", "4"]),
-    (lambda: isotropic.limit(3, 5, w=torch.tensor([1.0, 0.5, 2.0, 3.0])), ["w", "rising"]),
-    (lambda: isotropic.limit(3, 5).loss(functions.Affine(4), 0.1), ["d = 3", "d = 4"]),
-    (lambda: isotropic.limit(3, 5).loss(functions.Affine(3), -0.1), ["sigma", "-0.1"]),
-    (
-        lambda: isotropic.limit(3, 5, w=curves.grid(2.0)).best_window(functions.Affine(3), 0.01),
-        ["beyond", "2"],
-    ),
-    (lambda: isotropic.limit(3, 5).at(functions.Affine(3), 0.1, 1e4), ["w", "1000"]),
-    (lambda: isotropic.even_degrees(1), ["last", "1"]),
-])
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: isotropic.sampled(1, 5, stream(0, "x")), ["d", "1"]),
+        (lambda: isotropic.sampled(3, 0, stream(0, "x")), ["n", "0"]),
+        (lambda: isotropic.sampled(3, 5, stream(0, "x"), contexts=4), ["contexts", "20", "4"]),
+        (lambda: isotropic.limit(3, 5, w=torch.tensor([1.0, 0.5, 2.0, 3.0])), ["w", "rising"]),
+        (lambda: isotropic.limit(3, 5).loss(functions.Affine(4), 0.1), ["d = 3", "d = 4"]),
+        (lambda: isotropic.limit(3, 5).loss(functions.Affine(3), -0.1), ["sigma", "-0.1"]),
+        (
+            lambda: isotropic.limit(3, 5, w=curves.grid(2.0)).best_window(
+                functions.Affine(3), 0.01
+            ),
+            ["beyond", "2"],
+        ),
+        (lambda: isotropic.limit(3, 5).at(functions.Affine(3), 0.1, 1e4), ["w", "1000"]),
+        (lambda: isotropic.even_degrees(1), ["last", "1"]),
+    ],
+)
 def test_bad_input_is_refused(call, words) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ValueError, match=words[0]) as caught:
         call()
@@ -211,3 +237,22 @@ def test_power_beyond_the_last_degree_counts_in_sampled_contexts_too() -> None:
     relu = functions.ReLU(5)
     # the same contexts; what is cut off is 1e-3 of the signal, its scatter a hundredth of that
     torch.testing.assert_close(few.signal(relu), many.signal(relu), rtol=1e-4, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("d", "tenth", "half"), [(3, 0.02, 1.18), (5, 0.08, 1.57), (10, 0.28, 2.4)]
+)
+def test_the_expansion_is_as_good_as_is_said(d: int, tenth: float, half: float) -> None:
+    """EΣγ² where the expansion has 0.1 and ½, against drawn contexts of 200 tokens."""
+    n = 200
+    fine = torch.logspace(0, 3, 1500, dtype=torch.float64)
+    expanded = isotropic.limit(d, n, w=fine).concentration[0]
+    at = [int((expanded - level).abs().argmin()) for level in (0.1, 0.5, 1.0)]
+    w = torch.cat([torch.zeros(1), fine[at]])
+    one = torch.tensor([1])
+    drawn = isotropic.sampled(d, n, stream(0, "range"), contexts=600, w=w, degrees=one)
+    ratio = expanded[at] / drawn.concentration.mean(0)[1:]
+    # 3 %: five standard errors of the drawn contexts
+    assert abs(float(ratio[0]) - 1) < tenth + 0.03
+    assert 1.1 < float(ratio[1]) < half + 0.06
+    assert float(ratio[2]) > 1.5, "where it is 1 it is far from what can be"

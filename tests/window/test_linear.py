@@ -42,11 +42,14 @@ def test_the_classes_coefficients(d):
     assert math.isclose(relu.mean, 4 / 3 + 4 * mu**2 / 6, rel_tol=1e-7)
 
 
-@pytest.mark.parametrize(("kind", "d", "n", "sigma"), [
-    ("affine", 2, 5, 0.3),
-    ("affine", 5, 20, 1.0),
-    ("relu", 5, 20, 0.1),
-])
+@pytest.mark.parametrize(
+    ("kind", "d", "n", "sigma"),
+    [
+        ("affine", 2, 5, 0.3),
+        ("affine", 5, 20, 1.0),
+        ("relu", 5, 20, 0.1),
+    ],
+)
 def test_linear_loss_and_minimum_against_sampling(kind, d, n, sigma):
     """5 standard errors: 6e-7 false alarms a comparison."""
     function = functions.by_name(kind, d, 1.5)

@@ -9,7 +9,7 @@ from iclutils.ground.randomness import stream
 from iclutils.window.covariates import Sphere, TwoSubspaces
 from iclutils.window.links import LINKS, LowRankLink
 from iclutils.window.prompts import draw
-from iclutils.window.theory import linear, lowrank
+from iclutils.window.theory import linear, lowrank, lowrank_linear
 from iclutils.window.theory.contexts import contexts
 
 F64 = torch.float64
@@ -34,9 +34,7 @@ def test_loss_equals_a_direct_simulation(link):
     p = draw(LowRankLink(B, link), x, 6, 0.3, 1, (40000,), stream(1, "simulation"))
     gamma = torch.softmax(torch.einsum("bnd,de,be->bn", p.x, M, p.query[:, 0]), -1)
     direct = ((gamma * p.y).sum(-1) - p.target[:, 0]).square()
-    se = math.hypot(
-        float(exact.std()) / math.sqrt(20000), float(direct.std()) / math.sqrt(40000)
-    )
+    se = math.hypot(float(exact.std()) / math.sqrt(20000), float(direct.std()) / math.sqrt(40000))
     # 4 comparisons at 5 standard errors: 2e-6 false alarms
     assert abs(float(exact.mean() - direct.mean())) < 5 * se
 
@@ -48,7 +46,9 @@ def test_derivatives_agree_with_automatic_differentiation():
     theta = torch.randn(10, generator=stream(0, "theta"), dtype=F64)
 
     def loss(t):
-        return lowrank.losses(sample, phi @ t).mean()
+        gamma = torch.softmax(phi @ t, -1).unsqueeze(-1)
+        residual = (sample.value @ gamma).squeeze(-1) - sample.target
+        return (residual.square().mean(-1) + 0.4**2 * gamma.square().sum((1, 2))).mean()
 
     gradient, hessian = lowrank.derivatives(sample, phi, phi @ theta)
     jacobian = torch.autograd.functional.jacobian(loss, theta)
@@ -132,7 +132,7 @@ def test_linear_minimum_has_its_closed_form_mass():
     link = LowRankLink(B, "affine")
     family = blocks_of(B, B_perp)
     sample = contexts(link, Sphere(6), 10, 0.3, 20000, 0)
-    found = lowrank.linear_minimum(sample, family)
+    found = lowrank_linear.linear_minimum(sample, family)
     mass = lowrank.linear_mass(10, 6, 2, 0.3)
     assert abs(float(found.theta[0]) - mass) < 5 * float(found.se[0])
     assert abs(float(found.theta[1])) < 5 * float(found.se[1])
@@ -164,3 +164,19 @@ def test_bad_shapes_and_numbers_are_refused():
         lowrank.minimise(sample, blocks_of(B, B_perp), torch.ones(3, dtype=F64))
     with pytest.raises(ValueError, match="k must be in"):
         lowrank.linear_mass(10, 4, 5, 0.1)
+
+
+def test_derivatives_by_moments_of_the_tokens_are_those_by_all_logit_slopes():
+    Q, B, B_perp = frame(4, 2)
+    sample = contexts(LowRankLink(B, "affine"), TwoSubspaces(B, B_perp), 7, 0.4, 50, 0)
+    basis = lowrank.symmetric_basis(Q)
+    theta = torch.randn(10, generator=stream(0, "theta"), dtype=F64)
+    design = lowrank.Design.of(sample, basis)
+    assert design.lift is not None
+    phi = lowrank.logit_design(sample, basis)
+    logits = phi @ theta
+    torch.testing.assert_close(design.logits(theta), logits)
+    lifted = lowrank._derivatives(sample, design, lowrank._attend(sample, logits))
+    plain = lowrank.derivatives(sample, phi, logits)
+    torch.testing.assert_close(lifted.gradient, plain.gradient)
+    torch.testing.assert_close(lifted.hessian, plain.hessian)

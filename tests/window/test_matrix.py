@@ -101,3 +101,12 @@ def test_shapes_and_noise_are_checked():
         matrix.best_matrix(covariance, u, u, -0.3, eyes(1, 2))
     with pytest.raises(ValueError, match="gamma must have shape"):
         matrix.context_loss(covariance, u, u, u)
+
+
+def test_several_units_may_ask_one_query():
+    x = covariates.sample(covariates.Sphere(3), (4, 6), stream(0, "one query"))
+    gamma = torch.softmax(torch.randn(4, 5, 3, generator=stream(0, "units"), dtype=F64), 1)
+    covariance = matrix.zonal(functions.ReLU(3))
+    once = matrix.context_loss(covariance, x[:, :-1], x[:, -1:], gamma)
+    thrice = matrix.context_loss(covariance, x[:, :-1], x[:, -1:].expand(-1, 3, -1), gamma)
+    torch.testing.assert_close(once.signal, thrice.signal)

@@ -144,3 +144,20 @@ def test_bad_schedules_are_refused(change: dict[str, Any], error: type[Exception
 def test_a_negative_context_length_is_refused() -> None:
     with pytest.raises(ValueError, match="n must be at least 1; got -2"):
         Setting(functions.Affine(3), covariates.Sphere(3), -2, 0.1)
+
+
+def test_both_units_and_settings_that_differ_in_rates_alone_train_as_if_alone() -> None:
+    sphere = covariates.Sphere(3)
+    wide = functions.Affine(3, 1.0)
+    settings = [Setting(wide, sphere, 9, 0.1)] * 2 + [Setting(wide, sphere, 9, 0.2)] * 2
+    units = ["softmax", "softmax", "linear", "softmax"]
+    rates = [0.1, 0.02, 0.1, 0.1]
+    together = pretrain(settings, trials=2, steps=60, schedule=Schedule(rates), unit=units)
+    assert [part.M.shape[0] for part in together.split(3)] == [3, 1]
+    for row, (setting, unit, rate) in enumerate(zip(settings, units, rates, strict=True)):
+        alone = pretrain([setting], trials=2, steps=60, schedule=Schedule(rate), unit=unit)
+        # the same products in other batches: rounding, grown by 60 Adam steps
+        torch.testing.assert_close(together.M[row], alone.M[0], rtol=1e-7, atol=1e-9)
+        torch.testing.assert_close(together.split(1)[row].M, alone.M, rtol=1e-7, atol=1e-9)
+    with pytest.raises(ValueError, match="unit must be one name or 4"):
+        pretrain(settings, unit=["softmax"])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from iclutils.ground import validation
 from iclutils.regression.phase import (
     Numbers,
     Phase,
@@ -67,6 +68,11 @@ def _positive_root(a: Numbers, b: Numbers, c: Numbers) -> Array:
         return np.where(np.asarray(b) >= 0, 2 * c / (b + s), (s - b) / (2 * np.asarray(a)))
 
 
+def _check(phase: Phase) -> None:
+    if not isinstance(phase, Phase):
+        raise TypeError(f"phase must be a Phase(alpha, kappa, tau, rho); got {phase!r}")
+
+
 def _resolvent(x: Numbers, kappa: Numbers) -> _Resolvent:
     gamma = 1 / kappa
     b = x + 1 - gamma
@@ -111,8 +117,9 @@ def ridgeless_icl(phase: Phase) -> Numbers:
         \tau>1:&\ (1+q)\left(1-2qm-q^2m'+\tfrac{(\rho+q-q^2m)m}{\tau-1}\right)
         -2(1-qm)+1+\rho, \quad m = M_\kappa(q)
 
-    Infinite at τ = 1.
+    Infinite at τ = 1. Raises ``TypeError`` for what is no :class:`iclutils.regression.phase.Phase`.
     """
+    _check(phase)
     q, tau, rho = phase.q, phase.tau, phase.rho
     m, slope = _resolvent(q, phase.kappa)
     mu = q * _resolvent(q, phase.kappa / tau).value
@@ -137,8 +144,10 @@ def effective_ridge(phase: Phase, lam: ArrayLike) -> Numbers:
     with :math:`M_\kappa(q)` for :math:`M_\kappa(q+\nu)`. It stops at a relative step of 1e-10,
     which leaves rounding errors alone. For λ = 0 the result is the limit :math:`\lambda\to0^+`:
     0 for :math:`\tau\ge1`, positive below. Raises ``ValueError`` for a ``lam`` that is not
-    between 0 and 1e50, ``RuntimeError`` where Newton's method does not converge.
+    between 0 and 1e50, ``TypeError`` for what is no :class:`iclutils.regression.phase.Phase`,
+    ``RuntimeError`` where Newton's method does not converge.
     """
+    _check(phase)
     lam = checked("lam", lam, bounded)
     zero = (np.asarray(lam) == 0) & (np.asarray(phase.tau) >= 1)
     tau = np.where(zero, 0.5, phase.tau)  # where ν = 0, another equation's root, not used
@@ -170,6 +179,7 @@ def errors(phase: Phase, lam: ArrayLike) -> Errors:
     >>> errors(Phase(10, 0.5, [0.5, 1, 2], 0.01), 0.1).icl.round(4)
     array([0.7303, 0.6634, 0.6177])
     """
+    _check(phase)
     tau, rho, q = phase.tau, phase.rho, phase.q
     nu = effective_ridge(phase, lam)
     z = q + nu
@@ -217,3 +227,30 @@ def long_context_limit(kappa: ArrayLike, rho: ArrayLike, ratio: ArrayLike) -> Nu
     context = checked("ratio", ratio, positive_ratio)
     missed = np.maximum(1 - checked("kappa", kappa, positive_or_infinite), 0)
     return _plain(rho + missed * (1 + rho / (1 + rho) / context))
+
+
+def extrapolation_margin(value: float, before: float) -> float:
+    """How far a number taken at a large argument may be from its limit, 3|value − before|.
+
+    ``before`` is the same number a step earlier (a decade, or half the distance); 10⁻⁹ are added
+    for rounding.
+
+    >>> extrapolation_margin(1.0, 1.0)
+    1e-09
+    """
+    return 3 * abs(value - before) + 1e-9
+
+
+def shrinkage(rho: float, alpha: float, c: float) -> float:
+    r"""How far the trained :math:`\Gamma C` lies below 1 at an eigenvalue c, to first order.
+
+    It is (1 + ρ)/(αc) for contexts of α examples a dimension. Raises ``ValueError`` where α or c is
+    not positive, or ρ negative.
+
+    >>> shrinkage(0.0, 20.0, 0.5)
+    0.1
+    """
+    validation.nonnegative("rho", rho)
+    validation.positive("alpha", alpha)
+    validation.positive("c", c)
+    return (1 + rho) / (alpha * c)

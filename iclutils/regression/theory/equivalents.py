@@ -46,10 +46,11 @@ def finite_equivalent(train: Moments, fresh: Moments, n: int, rho: float, lam: f
     where e and e₀ are the exact errors of the deterministic Γ on the pretraining and on fresh
     tasks (moments :math:`S_0, A_0`). ``train``, ``fresh``: the moments on the pretraining and on
     fresh tasks. ``n``: training prompts, ≥ 1. ``rho``: label noise, ≥ 0. ``lam``: ridge, ≥ 0, and
-    > 0 where n = d(d+1). Raises ``ValueError`` for a number out of its range, ``RuntimeError``
-    where the equation for ν does not converge.
+    > 0 where n = d(d+1). Raises ``ValueError`` for a number out of its range and for moments of
+    different d, ``RuntimeError`` where the equation for ν does not converge.
     """
     d = train.cross.shape[0]
+    validation.shape("fresh.cross", fresh.cross, "d e", d=d)
     validation.whole("n", n)
     validation.nonnegative("lam", lam)
     validation.nonnegative("rho", rho)
@@ -217,10 +218,12 @@ def leverage_equivalent(
     :func:`iclutils.regression.theory.equivalents.finite_equivalent`.
     ``n``: training prompts, ≥ 1. ``rho``: label noise, ≥ 0. ``lam``: ridge, > 0. ``max_rounds`` and
     ``max_iterations`` bound the two iterations, for B and for K. Raises ``ValueError`` for a number
-    out of its range, ``RuntimeError`` with the number that was reached where one does not converge
-    to a relative 1e-8.
+    out of its range and where a d differs, ``RuntimeError`` with the number that was reached where
+    one does not converge to a relative 1e-8.
     """
     d = train.cross.shape[0]
+    validation.shape("fresh.cross", fresh.cross, "d e", d=d)
+    validation.shape("tasks", tasks, "k d", d=d)
     m = validation.shape("sample.v", sample.v, "m e", e=d + 1)["m"]
     validation.whole("n", n)
     validation.positive("lam", lam)
@@ -238,3 +241,26 @@ def leverage_equivalent(
         train.error(gamma, rho) + float((train.second * covariance).sum()),
         weights.nu,
     )
+
+
+def finite_margin(limit: float, share: float) -> float:
+    """How far an error at finite d may be from its ``limit``: r + r² of it, for r = ``share``.
+
+    ``share`` is the largest relative finite-size term of a curve, by an equivalent at that d; its
+    square stands for the second order. Raises ``ValueError`` where one of the two is negative.
+
+    >>> round(finite_margin(2.0, 0.1), 3)
+    0.22
+    """
+    validation.nonnegative("limit", limit)
+    validation.nonnegative("share", share)
+    return (share + share**2) * limit
+
+
+def half_way(formula: float, rival: float) -> float:
+    """Half the distance of a formula from its nearest rival: a margin that tells the two apart.
+
+    >>> half_way(0.5, 0.75)
+    0.125
+    """
+    return abs(rival - formula) / 2

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from iclutils.ground import validation
 
+LARGEST_LENGTH = 1e100  # of a prompt
 LARGEST_VALUE = 1e100  # of ν: its square is a number too
 
 
@@ -28,14 +29,15 @@ def _rare(K: int, p1: float) -> float:
 def log_absence(p: float, N: int) -> float:
     r"""Logarithm of the probability :math:`(1-p)^N` that N tokens lack a feature.
 
-    ``p`` in [0, 1) is the feature's probability. Raises ``ValueError`` for a p out of range or N
-    below 1.
+    ``p`` in [0, 1) is the feature's probability. Raises ``ValueError`` for a p out of range or an N
+    that is not in 1..1e100.
 
     >>> round(math.exp(log_absence(0.1, 20)), 4)
     0.1216
     """
     validation.in_range("p", p, 0.0, 1.0, open_high=True)
-    return validation.whole("N", N) * math.log1p(-p)
+    validation.in_range("N", validation.whole("N", N), 1, LARGEST_LENGTH)
+    return N * math.log1p(-p)
 
 
 def _spread(K: int, p1: float, N: int, dominant: bool = False) -> float:
@@ -113,3 +115,14 @@ def value_gain(K: int, p1: float, N: int, value: float = 1.0) -> float:
     m2 = 1 - lost + spread
     given = (1 - value) ** 2 * m1 + lost + value**2 * spread  # 2 L(ν)
     return m2 * (value - m1 / m2) ** 2 / given
+
+
+def granted(K: int, p1: float, N: int, error: float) -> float:
+    r"""The squared error that the theorem grants, :math:`2(\mathcal L_k^*+\varepsilon)`.
+
+    For a rare feature among K, in prompts of N tokens, with the lower bound of
+    :func:`log_floor` for :math:`\mathcal L_k^*`. Raises ``ValueError`` where an argument is out of
+    range.
+    """
+    validation.positive("error", error)
+    return 2 * (error + math.exp(log_floor(K, p1, N).low))

@@ -31,6 +31,8 @@ from scipy.optimize import minimize_scalar
 from iclutils.ground import validation
 
 LARGEST = 60.0  # e⁻⁶⁰: no weight is left on other features
+WIDEST = 300.0  # the square of its exponential is a number
+INTERVALS = 4000  # of the flow's integral
 CLOSED = 700.0  # beyond it the exponential is no number
 
 
@@ -138,10 +140,25 @@ class Lookup:
         r"""The mean of :math:`q+(1-q+\sigma^2)/(N-n_k)`.
 
         It bounds the excess of :math:`\mathcal L(w^*)` over the Bayes error, relative to that.
+        Raises ``ValueError`` for a negative ``sigma``.
         """
+        validation.noise("sigma", sigma)
         q = 1 / (self.K - 1)
         left = np.maximum(self.N - self.counts, 1)
         return q + float(self.probabilities @ ((1 - q + sigma**2) / left))
+
+
+def price(head: Lookup, sigma: float, there: Lookup, sigma_there: float) -> float:
+    """The loss of ``head``'s best window on other prompts or noise, over the least loss there.
+
+    Noise is in units of the values: values r times as large have the noise σ/r. Raises
+    ``ValueError`` as :meth:`Lookup.best_window` does.
+
+    >>> price(Lookup(8, 80), 1.0, Lookup(8, 80), 1.0)
+    1.0
+    """
+    frozen = head.best_window(sigma).w
+    return there.loss(frozen, sigma_there) / there.best_window(sigma_there).loss
 
 
 def limit_window(Lambda: float) -> float:
@@ -186,27 +203,31 @@ def closing(
     .. math:: \dot w = \frac{s(1-s)}{K-1}
               \Big[\tfrac K{K-1}s\big(1+\tfrac1\Lambda\big)-\tfrac K\Lambda(1-s)\Big]
 
-    One number moves, so the time is an integral over w. With noise the flow ends, in infinite time,
-    at :func:`limit_window`. ``end`` is the last window: by default, and at most, :math:`10^{-6}`
-    before that; it must be given for Λ = ∞. K ≥ 3, Λ in (0, 1e100] or ∞, ``points`` ≥ 3. Raises
-    ``ValueError`` for a number out of range or a missing ``end``.
+    One number moves, so the time is an integral over w, by Simpson's rule on some 4000 intervals or
+    more, whatever the number of ``points`` that are asked for (≥ 3). With noise the flow ends, in
+    infinite time, at :func:`limit_window`. ``end`` > 0 is the last window: by default, and at most,
+    :math:`10^{-6}` before that; it must be given for Λ = ∞, 300 or less. K ≥ 3, Λ in [1e-4, 1e100]
+    or ∞. Raises ``ValueError`` for a number out of range or a missing ``end``.
 
     >>> t, w = closing(8, 32.0)
     >>> f"at t = 1000 the window is {np.interp(1000, t, w):.2f} of {limit_window(32.0):.2f}"
     'at t = 1000 the window is 3.48 of 3.50'
     """
     validation.whole("K", K, low=3)
-    validation.whole("points", points, low=3)
+    every = -(-INTERVALS // (validation.whole("points", points, low=3) - 1))
+    fine = every * (points - 1) + 1
     if Lambda == math.inf:
         if end is None:
             raise ValueError("end must be given for Lambda = inf: the window closes without end")
-        w = np.linspace(0.0, end, points)
+        validation.in_range("end", end, 0.0, WIDEST, open_low=True)
+        w = np.linspace(0.0, end, fine)
     else:
-        limit = limit_window(validation.in_range("Lambda", Lambda, 0.0, 1e100, open_low=True))
+        limit = limit_window(validation.in_range("Lambda", Lambda, 1e-4, 1e100))
         end = limit - 1e-6 if end is None else min(validation.positive("end", end), limit - 1e-6)
         # the last of the way takes longest: as many points for each factor of the distance
-        w = limit - np.geomspace(limit, limit - end, points)
+        w = limit - np.geomspace(limit, limit - end, fine)
         w[0] = 0.0
     s = (K - 1) / (np.exp(w) + K - 1)
     speed = s * (1 - s) / (K - 1) * (K / (K - 1) * s * (1 + 1 / Lambda) - K / Lambda * (1 - s))
-    return Closing(cumulative_simpson(1 / speed, x=w, initial=0.0), w)
+    t = cumulative_simpson(1 / speed, x=w, initial=0.0)
+    return Closing(t[::every], w[::every])

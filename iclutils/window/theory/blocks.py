@@ -16,12 +16,27 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics import Estimate, mean_se
+from iclutils.ground.statistics import Estimate, Means, estimate, mean_se, of_means
 from iclutils.window.theory import lowrank
 from iclutils.window.theory.contexts import Case, Contexts
 from iclutils.window.theory.lowrank import Minimum
 
 NO_ENTRY = Estimate(0.0, math.inf, math.inf)  # of a block that is held or has no entries
+
+# where Theorem 4.4 is tried: as it assumes, without noise or with two tokens, and beyond
+INSIDE = {
+    "n=2, σ=0": Case("linear", 4, 2, 2, 0.0),
+    "n=2, σ=0.5": Case("linear", 4, 2, 2, 0.5, 0.7, 2.0),
+    "n=10, σ=0": Case("linear", 4, 2, 10, 0.0),
+    "n=10, σ=0, k=3": Case("linear", 5, 3, 10, 0.0, 1.0, 2.0),
+    "n=10, σ=0, d=5, c_v=30": Case("linear", 5, 2, 10, 0.0, 1.0, 30.0),
+}
+OUTSIDE = {
+    "n=10, σ=0.5": Case("linear", 4, 2, 10, 0.5),
+    "n=50, σ=0.1": Case("linear", 4, 2, 50, 0.1),
+    "n=10, σ=0.5, k=1": Case("linear", 4, 1, 10, 0.5, 0.7, 2.0),
+    "n=20, σ=1, k=3": Case("linear", 6, 3, 20, 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -38,12 +53,41 @@ class Blocks:
     off_block: Estimate
     spurious: Estimate
 
+    def departures(self, case: Case) -> dict[str, Estimate]:
+        r"""c and the departures from :math:`cBB^\top`, by name, on the scale of the logits.
+
+        An entry that couples to a spurious direction moves the logits :math:`c_v/c_u` times as far
+        as one of :math:`B^\top MB`, and one between two of them :math:`c_v^2/c_u^2` times. What was
+        held, or has no entries, is left out.
+
+        >>> case = Case("linear", d=3, k=1, n=4, sigma=0.5, c_v=2.0)
+        >>> one = Estimate(1.0, 0.1, math.inf)
+        >>> seen = Blocks(one, NO_ENTRY, one, one).departures(case)
+        >>> {name: departure.value for name, departure in seen.items()}
+        {'c': 1.0, 'off_block': 2.0, 'spurious': 4.0}
+        """
+        longer = 1.0 if case.c_v is None else case.c_v / case.c_u
+        scaled = {
+            "c": self.c,
+            "anisotropy": self.anisotropy,
+            "off_block": self.off_block * longer,
+            "spurious": self.spurious * longer**2,
+        }
+        return {name: one for name, one in scaled.items() if 0 < one.se < math.inf}
+
 
 class FullMinimum(NamedTuple):
     """The minimiser over all symmetric matrices, and its blocks."""
 
     minimum: Minimum
     blocks: Blocks
+
+
+class Worth(NamedTuple):
+    """The relative fall of the least loss by spurious mass, and the best e over its c."""
+
+    gain: Estimate
+    share: float
 
 
 def read_blocks(minimum: Minimum, d: int, k: int) -> Blocks:
@@ -144,55 +188,60 @@ def spurious_cost(
     masses: Sequence[float],
     *,
     start: float = 1.0,
-) -> Float[Tensor, "masses 2"]:
-    r"""What mass e on :math:`B_\perp` costs once c is optimised again, with its standard error.
+) -> Means:
+    r"""What mass e on :math:`B_\perp` costs once c is optimised again, one mean for each e.
 
     .. math:: \min_c\mathcal L(c,e)-\min_c\mathcal L(c,0)
 
     on common contexts; each e is averaged with −e, which has the same population loss (the sign of
     v). Raises ``RuntimeError`` where a minimisation does not converge.
     """
-    best = relevant_minimum(case, sample, start=start)
-    c = float(best.theta[0])
-    at_best = lowrank.losses(sample, lowrank.logit_design(sample, case.family[:1]) @ best.theta)
-    rows = []
+    phi, off = torch.split(lowrank.logit_design(sample, case.family), 1, dim=-1)
+    design = lowrank.Design(phi.contiguous())
+    best = lowrank.descend(sample, design, torch.tensor([start], dtype=torch.float64)).theta
+    at_best = lowrank.losses(sample, design.logits(best))
+    gaps = []
     for e in masses:
         gap = -at_best
         for signed in (e, -e):
-            again = relevant_minimum(case, sample, e=signed, start=c).theta[0]
-            M = again * case.family[0] + signed * case.family[1]
-            gap = gap + 0.5 * lowrank.loss_at(sample, M)
-        rows.append(torch.stack(mean_se(gap)[:2]))
-    return torch.stack(rows)
+            held = signed * off.squeeze(-1)
+            again = lowrank.descend(sample, design, best, held=held).theta
+            gap = gap + 0.5 * lowrank.losses(sample, held + design.logits(again))
+        gaps.append(gap)
+    return mean_se(torch.stack(gaps), dim=1)
 
 
-def lemma_slopes(
-    c: float,
-    alpha: Float[Tensor, " n"],
-    k: int,
-    count: int,
-    seed: int,
-    which: int = 0,
-) -> Float[Tensor, "2 2"]:
-    r"""The derivatives :math:`\partial H/\partial\ln\alpha_i` of Lemmas H.3 and H.4, i = ``which``.
+def worth(case: Case, sample: Contexts, start: tuple[float, float] = (10.0, 4.0)) -> Worth:
+    r"""How far the least loss falls where mass e on :math:`B_\perp` is allowed.
 
-    H is averaged over u in ``count`` contexts. Returns ``[[signal, se], [noise, se]]``. At
-    :math:`\alpha=(1,\dots,1)` both are zero by exchangeability, so the value there, on the same
-    draws, is subtracted as a control variate. Raises ``ValueError`` for a negative ``c``.
+    .. math:: 1-\min_{c,e}\mathcal L(c,e)\,/\,\min_c\mathcal L(c,0)
+
+    on common contexts, searched from ``start``, a pair (c, e). The tokens are those of the
+    ``sample``, which may have another law than the ``case``'s; B is the case's. Raises
+    ``RuntimeError`` where a minimisation does not converge.
     """
-    n = validation.shape("alpha", alpha, "n")["n"]
-    validation.nonnegative("c", c)
-    case = Case("linear", k + 1, k, n, 1.0)
-    sample = case.contexts(count * n, seed)
-    logits = c * lowrank.logit_design(sample, case.family[:1]).squeeze(-1)
-    rows = []
-    for signal in (True, False):
-        there, here = (
-            lowrank.logit_slopes(sample, at, signal=signal, noise=not signal)
-            for at in (logits + alpha.log(), logits)
-        )
-        rows.append(torch.stack(mean_se((there - here)[:, which])[:2]))
-    return torch.stack(rows)
+    ignoring = relevant_minimum(case, sample, start=start[0]).theta[0] * case.family[0]
+    found = lowrank.minimise(sample, case.family, torch.tensor(start, dtype=torch.float64)).theta
+    best = torch.einsum("p,pde->de", found, case.family)
+    both = torch.stack([lowrank.loss_at(sample, M) for M in (ignoring, best)])
+    gain = of_means(lambda mean: float(1 - mean[1] / mean[0]), both)
+    return Worth(gain, float(found[1] / found[0]))
+
+
+def move_cost(
+    sample: Contexts,
+    M: Float[Tensor, "d d"],
+    move: Float[Tensor, "d d"],
+) -> Estimate:
+    r"""What a move of M costs, averaged with the opposite move.
+
+    .. math:: \tfrac12\big[\mathcal L(M+D)+\mathcal L(M-D)\big]-\mathcal L(M)
+
+    on common contexts, for the move D. Raises ``ValueError`` where a matrix has not the tokens'
+    dimension or is not finite.
+    """
+    both = lowrank.loss_at(sample, M + move) + lowrank.loss_at(sample, M - move)
+    return estimate(0.5 * both - lowrank.loss_at(sample, M))
 
 
 def _in_units(minimum: Minimum, unit: Float[Tensor, " P"]) -> Minimum:

@@ -17,7 +17,6 @@ from scipy import special
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
-from iclutils.ground.statistics import Comparison, greater, less
 from iclutils.window.functions import Affine, ReLU
 from iclutils.window.theory import curves, isotropic
 
@@ -46,12 +45,22 @@ class Exact:
 
 @dataclass(frozen=True)
 class Bound:
-    """One judged bound: its lemma, what it says, d, and the comparison of exponent or quotient."""
+    """One bound: its lemma, what it says, d, and an exponent or a quotient with its limit.
+
+    An ``"upper"`` bound holds where ``value`` is below ``limit``, a ``"lower"`` one above.
+    """
 
     lemma: str
     says: str
     d: int
-    found: Comparison
+    side: str
+    value: float
+    limit: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the value is on the right side of its limit."""
+        return self.value < self.limit if self.side == UPPER else self.value > self.limit
 
 
 class Quotient(NamedTuple):
@@ -110,22 +119,22 @@ def context_length(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " wind
 
 
 def distance_sum(p: int, d: int, r: Float[Tensor, " windows"]) -> Float[Tensor, " windows"]:
-    r"""The :math:`g_p(r)/n` of Lemmas G.4 and G.5 for n → ∞, p = 0 or 2.
+    r"""The :math:`g_p(r)/n` of Lemmas G.4 and G.5 for n → ∞, p ≥ 0.
 
-    .. math:: E\,\|y-x\|^pe^{-r\|y-x\|^2},\qquad y\ \text{uniform on the sphere}
+    .. math:: E\,\|y-x\|^pe^{-r\|y-x\|^2} = 2^p\,\frac{B(a+\frac p2,a)}{B(a,a)}\;
+        {}_1F_1\bigl(a+\tfrac p2;\,2a+\tfrac p2;\,-4r\bigr),\qquad a=\tfrac{d-1}2
 
-    Raises ``KeyError`` for another p, ``ValueError`` for d below 2 and for an r that is negative or
-    not finite.
+    with y uniform on the sphere: :math:`\|y-x\|^2/4` has the law Beta(a, a). Raises ``ValueError``
+    for a p below 0, for d below 2 and for an r that is negative or not finite.
     """
-    validation.one_of("p", p, (0, 2))
+    validation.whole("p", p, low=0)
     validation.whole("d", d, low=2)
     validation.shape("r", r, "W")
     validation.finite("r", r)
     validation.nonnegative("r", float(r.min()))
-    mass = (sphere.log_partition(2 * r, d) - 2 * r).exp()
-    if p == 0:
-        return mass
-    return mass * 2 * (1 - sphere.tilted_average(2 * r, d, torch.tensor([1]))[:, 0])
+    a = (d - 1) / 2
+    scale = 2**p * special.beta(a + p / 2, a) / special.beta(a, a)
+    return torch.as_tensor(scale * special.hyp1f1(a + p / 2, 2 * a + p / 2, (-4 * r).numpy()))
 
 
 def quotients(exact: Exact) -> list[Quotient]:
@@ -144,7 +153,7 @@ def quotients(exact: Exact) -> list[Quotient]:
         Quotient("D.1 upper", "noise ≤ c(1 + w^(d/2))/n", UPPER, noise / (1 + volume)),
         Quotient("D.1 lower", "noise ≥ c w^(d/2)/n", LOWER, noise / volume),
     ]
-    for p in (0, 2):
+    for p in (0, 1, 2):
         ratio = distance_sum(p, d, w) * w ** ((d + p) / 2)
         for side, sign in ((UPPER, "≤"), (LOWER, "≥")):
             lemma = f"G.4, G.5 {side} (p = {p})"
@@ -157,8 +166,8 @@ def free_constants(d: int) -> list[Bound]:
 
     Raises ``ValueError`` for d below 2, ``TypeError`` for a d that is not whole.
 
-    >>> [bound.lemma for bound in free_constants(5) if not bound.found]
-    ['D.1 lower', 'G.4, G.5 upper (p = 0)', 'G.4, G.5 upper (p = 2)']
+    >>> [bound.lemma for bound in free_constants(5) if not bound.holds]
+    ['D.1 lower', 'G.4, G.5 upper (p = 0)', 'G.4, G.5 upper (p = 1)', 'G.4, G.5 upper (p = 2)']
     """
     paths = [path(d, widest=False), path(d, widest=True)]
     found = []
@@ -169,8 +178,9 @@ def free_constants(d: int) -> list[Bound]:
             for exact, quotient in zip(paths, both, strict=True)
         ]
         runs_up = first.side == UPPER
-        verdict = less(max(slopes), SLACK) if runs_up else greater(min(slopes), -SLACK)
-        found.append(Bound(first.lemma, first.says, d, verdict))
+        worse = max(slopes) if runs_up else min(slopes)
+        limit = SLACK if runs_up else -SLACK
+        found.append(Bound(first.lemma, first.says, d, first.side, worse, limit))
     return found
 
 
@@ -179,7 +189,7 @@ def explicit(d: int) -> list[Bound]:
 
     Raises ``ValueError`` for d below 2, ``TypeError`` for a d that is not whole.
 
-    >>> [bound.lemma for bound in explicit(5) if not bound.found]
+    >>> [bound.lemma for bound in explicit(5) if not bound.holds]
     []
     """
     validation.whole("d", d, low=2)
@@ -200,9 +210,9 @@ def _explicit_losses(d: int) -> list[Bound]:
     rise = exact.concentration[0].log().diff() / (1 + grid**2).log().diff()
     slope = float(rise.min())
     return [
-        Bound("C.2", "signal ≤ 4L²", d, less(worst / 4, 1)),
-        Bound("C.9", "ReLU signal ≥ ½ affine signal", d, greater(share, 1 - ROUNDING)),
-        Bound("D.2", "noise rises with w (slope in log(1+w²))", d, greater(slope, 0)),
+        Bound("C.2", "signal ≤ 4L²", d, UPPER, worst / 4, 1),
+        Bound("C.9", "ReLU signal ≥ ½ affine signal", d, LOWER, share, 1 - ROUNDING),
+        Bound("D.2", "noise rises with w (slope in log(1+w²))", d, LOWER, slope, 0),
     ]
 
 
@@ -216,7 +226,7 @@ def _explicit_caps(d: int) -> list[Bound]:
     last = cap / (2 * CAPS) ** ((d - 1) / 2) * (CAPS * d / 4).exp()
     says = "cap ≤ (2ε)^((d−1)/2) exp(−εd/4)"
     return [
-        Bound("G.1 lower", "cap ≥ (2ε−ε²)^(d/2)/√(2πd)", d, greater(float(lower.min()), 1)),
-        Bound("G.1 upper", "cap ≤ (2ε−ε²)^((d−1)/2)", d, less(float(upper.max()), 1)),
-        Bound("G.1 last member", says, d, less(float(last.max()), 1)),
+        Bound("G.1 lower", "cap ≥ (2ε−ε²)^(d/2)/√(2πd)", d, LOWER, float(lower.min()), 1),
+        Bound("G.1 upper", "cap ≤ (2ε−ε²)^((d−1)/2)", d, UPPER, float(upper.max()), 1),
+        Bound("G.1 last member", says, d, UPPER, float(last.max()), 1),
     ]

@@ -85,7 +85,11 @@ class Case:
         return TwoSubspaces(self.B, self.B_perp, self.c_u, self.c_v)
 
     def contexts(self, tokens: int, seed: int) -> Contexts:
-        """About ``tokens`` context tokens, that is ``tokens // n`` contexts and at least one."""
+        """About ``tokens`` context tokens, that is ``tokens // n`` contexts and at least one.
+
+        Raises ``TypeError`` or ``ValueError`` where ``tokens`` is no whole number above zero.
+        """
+        validation.whole("tokens", tokens)
         link = LowRankLink(self.B, self.link)
         count = max(1, tokens // self.n)
         return contexts(link, self.covariates, self.n, self.sigma, count, seed)

@@ -20,19 +20,12 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics import jackknife_se
+from iclutils.ground.statistics import Estimate, difference, jackknife_se, log_ratio
 
 SMALL = 0.1  # ``grid`` is linear in w below and logarithmic above
 CHUNK = 4_000_000  # attention weights of the contexts that are held at once
 STEEP = 1e10  # from the lowest point of a curve to its highest: the spline is that of its log
 EDGE = 8  # points at either end of a curve where finite differences are poor
-
-
-class Estimate(NamedTuple):
-    """A number and its standard error."""
-
-    value: float
-    se: float
 
 
 class Lowest(NamedTuple):
@@ -48,6 +41,11 @@ class Growth(NamedTuple):
 
     exponent: float
     uncertainty: float
+
+    @property
+    def estimate(self) -> Estimate:
+        """The exponent, with the uncertainty in the place of a known standard error."""
+        return Estimate(self.exponent, self.uncertainty, math.inf)
 
 
 @dataclass(frozen=True)
@@ -70,6 +68,11 @@ class Window:
     def w_se(self) -> float:
         """The jackknife standard error of w over batches of contexts."""
         return jackknife_se(self.replicas)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The window w* as an estimate over batches of contexts; exact in closed form."""
+        return Estimate(self.w, self.w_se, len(self.replicas) - 1 or math.inf)
 
     @property
     def log_loss_se(self) -> float:
@@ -154,8 +157,10 @@ def spline_minimum(
     """The minimum over w ≥ 0 of a cubic spline through a curve, near the curve's lowest point.
 
     Raises ``ValueError`` where the lowest point is the grid's upper end (a longer grid is needed)
-    and ``RuntimeError`` where the search takes more than ``steps`` steps.
+    or the curve is not finite, and ``RuntimeError`` where the search takes more than ``steps``
+    steps.
     """
+    validation.shape("loss", validation.finite("loss", loss), "W", W=len(w))
     u = stretch(w).numpy()
     lowest = int(loss.argmin())
     if lowest == len(u) - 1:
@@ -178,8 +183,10 @@ def spline_minimum(
 def parabola_minimum(w: Float[Tensor, " windows"], loss: Float[Tensor, " windows"]) -> Lowest:
     """The minimum of a parabola in log w through a curve's lowest point and its two neighbours.
 
-    Next to w = 0 and at the grid's upper end the lowest point itself is returned.
+    Next to w = 0 and at the grid's upper end the lowest point itself is returned. Raises
+    ``ValueError`` where the curve is not finite or has not a value for each w.
     """
+    validation.shape("loss", validation.finite("loss", loss), "W", W=len(w))
     at = int(loss.argmin())
     if at < 2 or at == len(w) - 1:
         return Lowest(float(w[at]), float(loss[at]), at)
@@ -206,22 +213,29 @@ def standard_error(batches: Float[Tensor, "batches *w"]) -> Float[Tensor, "*w"]:
     return batches.std(0) / math.sqrt(len(batches))
 
 
-def compare(first: Window, second: Window, *, log: bool = True) -> Estimate:
-    r""":math:`\log w_2^*-\log w_1^*`, or :math:`w_2^*-w_1^*`, of windows on the same contexts.
+def compare(first: Window, second: Window, *, log: bool = True, paired: bool = True) -> Estimate:
+    r""":math:`\log w_2^*-\log w_1^*`, or :math:`w_2^*-w_1^*` where ``log`` is false.
 
-    Its standard error is the jackknife of the difference. Raises ``ValueError`` for windows with
-    different numbers of batches (their contexts are not the same) and for the log of w* = 0.
+    ``paired`` windows were found on the same contexts, and the standard error is the jackknife of
+    the difference; others are independent. Raises ``ValueError`` for paired windows with different
+    numbers of batches (their contexts are not the same) and for the log of w* = 0.
     """
-    if len(first.replicas) != len(second.replicas) or (log and min(first.w, second.w) <= 0):
+    other_contexts = paired and len(first.replicas) != len(second.replicas)
+    if other_contexts or (log and min(first.w, second.w) <= 0):
         raise ValueError(
             "first and second must be windows of the same loss, positive for log = True; "
             f"got w = {first.w:g}, {second.w:g} "
             f"with {len(first.replicas)}, {len(second.replicas)} batches"
         )
+    if not paired:
+        change = log_ratio if log else difference
+        return change(second.estimate, first.estimate)
+    dof = second.estimate.dof
     if not log:
-        return Estimate(second.w - first.w, jackknife_se(second.replicas - first.replicas))
+        gaps = second.replicas - first.replicas
+        return Estimate(second.w - first.w, jackknife_se(gaps), dof)
     gaps = second.replicas.log() - first.replicas.log()
-    return Estimate(math.log(second.w / first.w), jackknife_se(gaps))
+    return Estimate(math.log(second.w / first.w), jackknife_se(gaps), dof)
 
 
 def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:

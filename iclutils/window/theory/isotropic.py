@@ -20,7 +20,7 @@ contexts. For n → ∞ they are ratios of Bessel functions
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import torch
 from jaxtyping import Float, Int
@@ -28,8 +28,8 @@ from scipy.interpolate import CubicSpline
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
-from iclutils.window.covariates import Sphere, sample
-from iclutils.window.theory import curves
+from iclutils.ground.statistics import Estimate
+from iclutils.window.theory import batches, curves
 from iclutils.window.theory.curves import Window
 
 BATCHES = 20  # batch means of the contexts, for the standard errors
@@ -63,7 +63,8 @@ class PopulationLoss:
     r"""The parts of the loss on a grid of w, for every isotropic class, L and σ.
 
     ``parts`` is the expectation that multiplies :math:`c_k`, one mean for each batch of contexts;
-    ``concentration`` is :math:`E\sum_i\gamma_i^2`; ``tail`` multiplies the variance in all degrees
+    ``concentration`` is :math:`E\sum_i\gamma_i^2`, at most 1 but for the expansion of
+    :func:`iclutils.window.theory.isotropic.limit`; ``tail`` multiplies the variance in all degrees
     beyond the last, where :math:`P_k(t_i)` averages to zero over the window.
     """
 
@@ -119,6 +120,27 @@ class PopulationLoss:
         spline = curves.spline(self.w, self._batches(function, sigma))
         values = torch.as_tensor(spline(curves.stretch(place).numpy()))
         return values.mean(0), curves.standard_error(values)
+
+    def estimate_at(self, function: Isotropic, sigma: float, w: float) -> Estimate:
+        """The loss at one window as an estimate over batches of contexts; exact in closed form.
+
+        Raises ``ValueError`` as :meth:`at`.
+        """
+        value, se = self.at(function, sigma, w)
+        return Estimate(float(value), float(se), len(self.parts) - 1 or math.inf)
+
+    def attended(self, w: float) -> float:
+        r"""How many tokens a window averages over, :math:`1/E\sum_i\gamma_i^2`.
+
+        Raises ``ValueError`` for a w outside the grid.
+
+        >>> round(limit(3, 100).attended(0.0))
+        100
+        """
+        place = validation.in_range("w", w, 0, float(self.w[-1]))
+        logs = CubicSpline(curves.stretch(self.w), self.concentration.mean(0).log())
+        stretched = curves.stretch(torch.tensor(place, dtype=torch.float64))
+        return math.exp(-float(logs(stretched)))
 
     def best_window(self, function: Isotropic, sigma: float) -> Window:
         r"""The minimiser :math:`w^*(L,\sigma,n)` over :math:`w\ge0` and its loss.
@@ -195,8 +217,8 @@ def sampled(
     Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this
     gives w* to 1 %. ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above
     :math:`\sqrt w`. Raises ``ValueError`` for d below 2, n below 1, fewer ``contexts`` than batches
-    (20) or a grid ``w`` that does not rise from zero or above, ``TypeError`` for sizes that are not
-    whole.
+    (20), a ``w`` that does not rise from zero or above or ``degrees`` that do not rise from one or
+    above, ``TypeError`` for sizes that are not whole.
 
     >>> from iclutils.ground.randomness import stream
     >>> from iclutils.window.functions import ReLU
@@ -211,9 +233,9 @@ def sampled(
         contexts = max(1000, 100_000 // n)
     validation.whole("contexts", contexts, low=BATCHES)
     w = curves.checked(w)
-    degrees = even_degrees() if degrees is None else degrees
+    degrees = _rising(even_degrees() if degrees is None else degrees)
     found = [
-        _batch(d, n, w, degrees, contexts // BATCHES, generator) for _ in range(BATCHES)
+        batches.batch(d, n, w, degrees, contexts // BATCHES, generator) for _ in range(BATCHES)
     ]
     parts = torch.stack([batch.parts for batch in found])
     spread = torch.stack([batch.concentration for batch in found])
@@ -228,7 +250,7 @@ def limit(
     degrees: Int[Tensor, " degrees"] | None = None,
     sampling: bool = False,
 ) -> PopulationLoss:
-    r"""The loss for n → ∞ in closed form, with the noise at order 1/n.
+    r"""The loss for many tokens: its limit n → ∞, with the noise at order 1/n.
 
     .. math::
 
@@ -239,12 +261,19 @@ def limit(
     ``sampling=True`` adds what a finite context adds to the signal at order 1/n (delta method):
     :math:`C\,[1+3r_k^2-2r_k+2(1-2r_k)\,r_k(2w)]` to the factor of :math:`c_k`, with
     :math:`C=E\sum_i\gamma_i^2`. Choose ``degrees`` up to well above :math:`\sqrt w` (default: six
-    times that). Raises as :func:`iclutils.window.theory.isotropic.sampled` does.
+    times that).
+
+    An expansion, for windows that hold many tokens. :math:`\sum_i\gamma_i^2` is at most 1, but C
+    grows without bound (at d = 5 it passes 1 at w = 4.5, 10, 24 and 109 for n = 5, 20, 100 and
+    2000): where C = 0.1 it is right to 2, 8 and 28 % at d = 3, 5 and 10, where C = ½ it is up to
+    18, 57 and 140 % too large (n = 20 to 2000). Take
+    :func:`iclutils.window.theory.isotropic.sampled` there. Raises as that does.
     """
     validation.whole("n", n)
     w = curves.checked(w)
     if degrees is None:
         degrees = even_degrees(2 * max(32, math.ceil(3 * float(w[-1]) ** 0.5)))
+    degrees = _rising(degrees)
     ratio = sphere.tilted_average(w, d, degrees)
     doubled = sphere.log_partition(2 * w, d)
     concentration = (doubled - 2 * sphere.log_partition(w, d)).exp() / n
@@ -259,47 +288,8 @@ def limit(
     return PopulationLoss(d, n, w, degrees, *one_batch)
 
 
-class _Parts(NamedTuple):
-    """The two expectations in the module's equation, or their sums over contexts."""
-
-    parts: Float[Tensor, "windows degrees"]
-    concentration: Float[Tensor, " windows"]
-
-
-def _batch(
-    d: int,
-    n: int,
-    w: Float[Tensor, " windows"],
-    degrees: Int[Tensor, " degrees"],
-    contexts: int,
-    generator: torch.Generator,
-) -> _Parts:
-    """Means over one batch of contexts and their mirror images."""
-    parts = torch.zeros(len(w), len(degrees), dtype=torch.float64)
-    concentration = torch.zeros(len(w), dtype=torch.float64)
-    # a context and its mirror image, weights and their squares: four times its size
-    step = max(1, curves.CHUNK // (4 * n * max(len(w), len(degrees))))
-    for start in range(0, contexts, step):
-        size = min(step, contexts - start)
-        t = sample(Sphere(d), (size, n), generator)[..., 0]
-        # with each context its mirror image, so that the loss of an even class is even in w exactly
-        more = _given_products(torch.cat([t, -t]), d, w, degrees)
-        parts = parts + more.parts
-        concentration = concentration + more.concentration
-    return _Parts(parts / (2 * contexts), concentration / (2 * contexts))
-
-
-def _given_products(
-    t: Float[Tensor, "contexts n"],
-    d: int,
-    w: Float[Tensor, " windows"],
-    degrees: Int[Tensor, " degrees"],
-) -> _Parts:
-    """Sums over contexts of the two expectations, for given products t of tokens and query."""
-    gamma = torch.softmax(w.view(-1, 1) * t.unsqueeze(1), dim=-1)  # (contexts, windows, n)
-    P = sphere.gegenbauer(t, d, degrees)  # (contexts, n, degrees)
-    squared = gamma.square()
-    spread = squared.sum(-1)
-    own = squared @ P.square()
-    parts = (1 - gamma @ P).square() + spread.unsqueeze(-1) - own
-    return _Parts(parts.sum(0), spread.sum(0))
+def _rising(degrees: Int[Tensor, " degrees"]) -> Int[Tensor, " degrees"]:
+    validation.shape("degrees", validation.wholes("degrees", degrees, low=1), "K")
+    if not len(degrees) or bool((degrees.diff() <= 0).any()):
+        raise ValueError(f"degrees must rise, at least one of them; got {degrees.tolist()}")
+    return degrees

@@ -132,6 +132,20 @@ class LinearUnit:
         return self.minimum(n, sigma) - self.floor
 
 
+def next_term(d: float, power: float, linear: float, sigma: float, n: float) -> float:
+    r"""The relative size of what an expansion of the minimum in 1/n leaves out.
+
+    .. math:: \frac{2d(F+\sigma^2)}{c_1\,n}
+
+    with F = ``power`` and c₁ = ``linear``. Raises ``ValueError`` where one of them is
+    not positive, or ``sigma`` negative.
+    """
+    for name, value in (("d", d), ("power", power), ("linear", linear), ("n", n)):
+        validation.positive(name, value)
+    validation.nonnegative("sigma", sigma)
+    return 2 * d * (power + sigma**2) / (linear * n)
+
+
 def hills_minimum(nu: float, n: Number, sigma: Number) -> Number:
     r"""The minimum for tasks :math:`\cos(\nu\theta-b)`, b uniform, on the circle cut at ±π.
 
@@ -165,8 +179,8 @@ def best_matrix(
     :math:`E\,y^2xx^\top` (:func:`iclutils.window.theory.linear.gaussian_label`,
     :func:`iclutils.window.theory.linear.sphere_label`). The answer is
     :math:`x^\top M\sum_iy_ix_i`; the query's law drops out, and an even part of the tasks enters
-    ``label`` alone. Derived in chapter 7. Raises ``ValueError`` where the shapes differ or n is
-    below 1.
+    ``label`` alone. Derived in chapter 7. Raises ``ValueError`` where the shapes differ, an entry
+    is not finite, n is below 1, or the matrix to be inverted is singular.
 
     >>> tokens = torch.diag(torch.tensor([1.0, 4.0]))
     >>> tasks = torch.eye(2)
@@ -177,8 +191,16 @@ def best_matrix(
     size = validation.shape("tokens", tokens, "d d")
     validation.shape("tasks", tasks, "d d", d=size["d"])
     validation.shape("label", label, "d d", d=size["d"])
+    for name, moment in (("tokens", tokens), ("tasks", tasks), ("label", label)):
+        validation.finite(name, moment)
     second = (validation.whole("n", n) - 1) * tokens @ tasks @ tokens + label
-    M: Tensor = torch.linalg.solve(second, tokens @ tasks).mT
+    solved, failed = torch.linalg.solve_ex(second, tokens @ tasks)
+    if int(failed):
+        raise ValueError(
+            "label must leave (n−1)ΣTΣ + E y²xxᵀ an inverse; with these tokens and tasks it is"
+            " singular"
+        )
+    M: Tensor = solved.mT
     return M
 
 
@@ -191,8 +213,11 @@ def gaussian_label(
 
     .. math:: E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma
 
-    Raises ``ValueError`` for a negative ``sigma``.
+    Raises ``ValueError`` for a negative ``sigma`` and where the matrices are not of one size or not
+    finite.
     """
+    d = validation.shape("tokens", validation.finite("tokens", tokens), "d d")["d"]
+    validation.shape("tasks", validation.finite("tasks", tasks), "d d", d=d)
     power = (tokens @ tasks).trace() + validation.noise("sigma", sigma) ** 2
     return power * tokens + 2 * tokens @ tasks @ tokens
 
@@ -209,9 +234,9 @@ def sphere_label(
        E\,y^2xx^\top = \frac{(\operatorname{tr}T)I+2T}{d(d+2)}+\frac{E b^2+\sigma^2}{d}I
 
     ``offset`` is :math:`Eb^2` of a constant b in the tasks. Raises ``ValueError`` where ``tasks``
-    is not square or ``sigma`` or ``offset`` is negative.
+    is not square or not finite or ``sigma`` or ``offset`` is negative.
     """
-    d = validation.shape("tasks", tasks, "d d")["d"]
+    d = validation.shape("tasks", validation.finite("tasks", tasks), "d d")["d"]
     eye = torch.eye(d, dtype=tasks.dtype)
     variance = validation.noise("sigma", sigma) ** 2
     rest = variance + validation.nonnegative("offset", offset)

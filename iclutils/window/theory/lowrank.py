@@ -22,6 +22,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.products import product
+from iclutils.ground.statistics import Estimate
 from iclutils.window.theory.contexts import Contexts
 
 FLATTEST = 1e-6  # of the largest curvature: flatter directions are taken to be this curved
@@ -57,6 +59,14 @@ class Minimum:
         """Standard errors of θ as an estimate of the population minimiser."""
         return self.covariance.diagonal().sqrt()
 
+    def coefficient(self, p: int) -> Estimate:
+        """One entry of θ; its degrees of freedom, those of thousands of contexts, are infinite.
+
+        Raises ``ValueError`` where p is no index of θ.
+        """
+        validation.whole("p", p, low=0, high=len(self.theta) - 1)
+        return Estimate(float(self.theta[p]), float(self.se[p]), math.inf)
+
 
 def symmetric_basis(frame: Float[Tensor, "d d"]) -> Float[Tensor, "P d d"]:
     """A basis of all P = d(d+1)/2 symmetric matrices, in an orthonormal ``frame``.
@@ -72,23 +82,21 @@ def symmetric_basis(frame: Float[Tensor, "d d"]) -> Float[Tensor, "P d d"]:
 
 def logit_design(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Float[Tensor, "N n P"]:
     r"""The :math:`\phi_{ip}=x_i^\top E_px_{n+1}`: at θ the logits are :math:`\phi\theta`."""
-    return sample.x @ torch.einsum("pde,ne->ndp", basis, sample.query)
+    return product(sample.x, torch.einsum("pde,ne->ndp", basis, sample.query))
 
 
 def loss_at(sample: Contexts, M: Float[Tensor, "d d"]) -> Float[Tensor, " N"]:
     """The loss of each context at a matrix M; differences of two matrices are paired.
 
-    Raises ``ValueError`` where M has not the tokens' dimension.
+    Raises ``ValueError`` where M has not the tokens' dimension or is not finite.
     """
-    validation.shape("M", M, "d d", d=sample.query.shape[-1])
+    validation.shape("M", validation.finite("M", M), "d d", d=sample.query.shape[-1])
     return losses(sample, logit_design(sample, M.unsqueeze(0)).squeeze(-1))
 
 
 def losses(sample: Contexts, logits: Float[Tensor, "N n"]) -> Float[Tensor, " N"]:
     """The loss of each context at given logits."""
-    gamma = torch.softmax(logits, dim=-1)
-    signal = _residual(sample, gamma).square().mean(-1)
-    return signal + sample.sigma**2 * gamma.square().sum(-1)
+    return _attend(sample, logits).loss
 
 
 def logit_slopes(
@@ -103,15 +111,7 @@ def logit_slopes(
     These are the :math:`\partial\ell/\partial\ln\alpha_i` of Lemmas H.3 and H.4, whose logits are
     :math:`c\,u_i^\top u+\ln\alpha_i`.
     """
-    gamma = torch.softmax(logits, dim=-1)
-    pull = torch.zeros_like(gamma)
-    if signal:
-        residual = _residual(sample, gamma)
-        pulled = (residual.unsqueeze(-2) @ sample.value).squeeze(-2)
-        pull = pull + 2 * pulled / residual.shape[-1]
-    if noise:
-        pull = pull + 2 * sample.sigma**2 * gamma
-    return gamma * (pull - (gamma * pull).sum(-1, keepdim=True))
+    return _slopes(sample, _attend(sample, logits), signal=signal, noise=noise)
 
 
 def derivatives(
@@ -121,30 +121,89 @@ def derivatives(
 ) -> Derivatives:
     r"""Gradients and Hessian in closed form.
 
-    ``phi`` says how the ``logits`` move with θ. With
-    :math:`J=\mathrm{diag}(\gamma)-\gamma\gamma^\top` and logit gradient g, the Hessian in the
-    logits is
+    ``phi`` says how the ``logits`` move with θ. With :math:`\bar\phi=\sum_i\gamma_i\phi_i`,
+    :math:`\hat\phi_i=\phi_i-\bar\phi` and the logit gradient g, which sums to zero, the gradient
+    is :math:`\sum_ig_i\hat\phi_i` and the Hessian
 
     .. math::
 
-       J\big(2\,\overline{ff^\top}+2\sigma^2I\big)J+\mathrm{diag}(g)-g\gamma^\top-\gamma g^\top
+       2\,\overline{s_fs_f^\top}+\sum_i\big(2\sigma^2\gamma_i^2+g_i\big)\hat\phi_i\hat\phi_i^\top,
+       \qquad s_f = \sum_i\gamma_if(x_i)\hat\phi_i
     """
-    count = phi.shape[0]
-    P = phi.shape[-1]
-    gamma = torch.softmax(logits, dim=-1)
-    g = logit_slopes(sample, logits)
-    mean = gamma.unsqueeze(-2) @ phi  # (N, 1, P)
-    pulled = gamma.unsqueeze(-1) * (phi - mean)  # J φ, (N, n, P)
-    slope = (sample.value @ pulled).reshape(-1, P)  # (N·Q, P)
-    gradient = (g.unsqueeze(-2) @ phi).squeeze(-2)
-    hessian = 2 * slope.T @ slope / sample.value.shape[1]
+    return _derivatives(sample, Design(phi), _attend(sample, logits))
+
+
+class Design(NamedTuple):
+    r"""How logits move with θ: :math:`\phi_{ip}=\sum_r t_{ir}E_{rp}`, without E where it is I.
+
+    For many matrices :math:`E_p` the tokens are those of the context and
+    :math:`E_{\cdot p}=E_px_{n+1}`: the N·n·P numbers of :func:`logit_design` are not needed.
+    """
+
+    tokens: Float[Tensor, "N n r"]
+    lift: Float[Tensor, "N r P"] | None = None
+
+    @classmethod
+    def of(cls, sample: Contexts, basis: Float[Tensor, "P d d"]) -> "Design":
+        """The design of a basis of matrices, in the form with fewer numbers."""
+        if len(basis) <= basis.shape[-1]:
+            return cls(logit_design(sample, basis))
+        return cls(sample.x, torch.einsum("pde,ne->ndp", basis, sample.query))
+
+    def logits(self, theta: Float[Tensor, " P"]) -> Float[Tensor, "N n"]:
+        """The logits at θ."""
+        if self.lift is None:
+            return self.tokens @ theta
+        return product(self.tokens, (self.lift @ theta).unsqueeze(-1)).squeeze(-1)
+
+
+class _Attended(NamedTuple):
+    """The weights of each context, the answer minus the target of every task, and the loss."""
+
+    gamma: Float[Tensor, "N n"]
+    residual: Float[Tensor, "N Q"]
+    loss: Float[Tensor, " N"]
+
+
+def _attend(sample: Contexts, logits: Float[Tensor, "N n"]) -> _Attended:
+    mass = (logits - logits.amax(-1, keepdim=True)).exp_()
+    gamma = mass.div_(mass.sum(-1, keepdim=True))
+    residual = product(sample.value, gamma.unsqueeze(-1)).squeeze(-1) - sample.target
+    loss = residual.square().mean(-1)
     if sample.sigma:
-        flat = pulled.reshape(-1, P)
-        hessian = hessian + 2 * sample.sigma**2 * flat.T @ flat
-    flat = phi.reshape(-1, P)
-    hessian = hessian + flat.T @ (g.reshape(-1, 1) * flat)
-    cross = gradient.T @ mean.squeeze(-2)
-    return Derivatives(gradient, (hessian - cross - cross.T) / count)
+        loss = loss + sample.sigma**2 * gamma.square().sum(-1)
+    return _Attended(gamma, residual, loss)
+
+
+def _slopes(
+    sample: Contexts, at: _Attended, *, signal: bool = True, noise: bool = True
+) -> Float[Tensor, "N n"]:
+    """The slopes of each context's loss in its logits."""
+    gamma = at.gamma
+    pull = torch.zeros_like(gamma)
+    if signal:
+        pulled = product(at.residual.unsqueeze(-2), sample.value).squeeze(-2)
+        pull = pull + 2 * pulled / at.residual.shape[-1]
+    if noise:
+        pull = pull + 2 * sample.sigma**2 * gamma
+    return gamma * (pull - (gamma * pull).sum(-1, keepdim=True))
+
+
+def _derivatives(sample: Contexts, design: Design, at: _Attended) -> Derivatives:
+    """As :func:`derivatives`, in the coordinates of the tokens until the contexts are summed."""
+    gamma = at.gamma.unsqueeze(-1)
+    g = _slopes(sample, at).unsqueeze(-1)
+    centred = design.tokens - product(gamma.mT, design.tokens)
+    of_tasks = product(sample.value, gamma * centred)
+    gradient = product(g.mT, centred).squeeze(-2)
+    bend = g + 2 * sample.sigma**2 * gamma.square()
+    hessian = product((bend * centred).mT, centred)
+    hessian += product(of_tasks.mT, of_tasks).mul_(2 / sample.value.shape[1])
+    if design.lift is None:
+        return Derivatives(gradient, hessian.mean(0))
+    lifted = product(hessian, design.lift).flatten(0, 1)
+    whole = design.lift.flatten(0, 1).T @ lifted / len(gradient)
+    return Derivatives(product(gradient.unsqueeze(-2), design.lift).squeeze(-2), whole)
 
 
 def minimise(
@@ -174,29 +233,44 @@ def minimise(
     """
     validation.shape("basis", basis, "P d d", d=sample.query.shape[-1])
     validation.shape("start", start, "P", P=basis.shape[0])
-    phi = logit_design(sample, basis)
-    held: float | Tensor = 0.0
+    held = None
     if fixed is not None:
         held = logit_design(sample, fixed.unsqueeze(0)).squeeze(-1)
+    design = Design.of(sample, basis)
+    return descend(sample, design, start, held=held, limit=limit, tolerance=tolerance)
 
-    def mean_loss(theta: Tensor) -> float:
-        return float(losses(sample, held + phi @ theta).mean())
+
+def descend(
+    sample: Contexts,
+    design: Design,
+    start: Float[Tensor, " P"],
+    *,
+    held: Float[Tensor, "N n"] | None = None,
+    limit: int = 60,
+    tolerance: float = 1e-10,
+) -> Minimum:
+    """As :func:`minimise`, for logits that move by a ``design`` from those that are ``held``."""
+
+    def attended(theta: Tensor) -> _Attended:
+        logits = design.logits(theta)
+        return _attend(sample, logits if held is None else held + logits)
 
     theta = start.clone()
-    loss = mean_loss(theta)
+    at = attended(theta)
+    loss = float(at.loss.mean())
     decrement = math.inf
     for step in range(limit):
-        each, hessian = derivatives(sample, phi, held + phi @ theta)
+        each, hessian = _derivatives(sample, design, at)
         move, decrement, least_curvature = _newton_step(each.mean(0), hessian)
         if decrement <= tolerance * loss and least_curvature > 0:
             return Minimum(theta, sandwich(each, hessian), loss, step)
         size = 1.0
-        trial = mean_loss(theta - size * move)
-        while trial > loss and size > SHORTEST:
+        at = attended(theta - size * move)
+        while float(at.loss.mean()) > loss and size > SHORTEST:
             size /= 2
-            trial = mean_loss(theta - size * move)
+            at = attended(theta - size * move)
         theta = theta - size * move
-        loss = trial
+        loss = float(at.loss.mean())
     raise RuntimeError(
         f"minimise did not converge in {limit} steps: the Newton decrement is {decrement:.1e} at a "
         f"loss of {loss:.3g}, {tolerance:g} of it is allowed"
@@ -208,31 +282,6 @@ def sandwich(each: Float[Tensor, "N P"], hessian: Float[Tensor, "P P"]) -> Float
     count = len(each)
     inverse: Tensor = torch.linalg.inv(hessian)
     return inverse @ (each.T @ each / count) @ inverse / count
-
-
-def linear_minimum(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Minimum:
-    r"""Linear attention's own minimiser, by least squares on its answers.
-
-    .. math::
-
-       \mathcal L_{LA}(M) = E\Big[\big(\textstyle\sum_if_a(x_i)x_i^\top Mx_{n+1}-f_a(x_{n+1})\big)^2
-         + \sigma^2\sum_i(x_i^\top Mx_{n+1})^2\Big]
-
-    is a quadratic form in θ, so the minimiser solves one linear system. Its covariance is that of
-    :func:`iclutils.window.theory.lowrank.minimise`. Raises ``ValueError`` where the ``basis`` has
-    not the tokens' dimension.
-    """
-    validation.shape("basis", basis, "P d d", d=sample.query.shape[-1])
-    phi = logit_design(sample, basis)
-    pooled = sample.value @ phi  # (N, Q, P)
-    signal = 2 * pooled.mT @ pooled / pooled.shape[1]
-    second = signal + 2 * sample.sigma**2 * phi.mT @ phi
-    first = 2 * (pooled * sample.target.unsqueeze(-1)).mean(1)
-    hessian = second.mean(0)
-    theta = torch.linalg.solve(hessian, first.mean(0))
-    each = second @ theta - first
-    loss = float(sample.target.square().mean() - 0.5 * first.mean(0) @ theta)
-    return Minimum(theta, sandwich(each, hessian), loss, 1)
 
 
 def linear_mass(n: int, d: int, k: int, sigma: float) -> float:
@@ -259,8 +308,3 @@ def _newton_step(gradient: Float[Tensor, " P"], hessian: Float[Tensor, "P P"]) -
     positive = curvature.abs().clamp(min=FLATTEST * float(curvature.abs().max()))
     move: Tensor = directions @ ((directions.T @ gradient) / positive)
     return _NewtonStep(move, float(gradient @ move), float(curvature[0]))
-
-
-def _residual(sample: Contexts, gamma: Float[Tensor, "N n"]) -> Float[Tensor, "N Q"]:
-    """Answer minus target for every task."""
-    return (sample.value @ gamma.unsqueeze(-1)).squeeze(-1) - sample.target

@@ -53,7 +53,7 @@ def zonal(function: Isotropic) -> Covariance:
 def context_loss(
     covariance: Covariance,
     x: Float[Tensor, "*sets n d"],
-    query: Float[Tensor, "*sets q d"],
+    query: Float[Tensor, "*sets #q d"],
     gamma: Float[Tensor, "*sets n q"],
 ) -> ContextLoss:
     r"""The exact loss at given contexts and given weights, for any M and any law of x.
@@ -63,8 +63,9 @@ def context_loss(
        E_f\Big(\sum_i\gamma_if(x_i)-f(x)\Big)^2
          = K(x,x)-2\sum_i\gamma_iK(x_i,x)+\sum_{ij}\gamma_i\gamma_jK(x_i,x_j)
 
-    ``gamma`` are the weights of the tokens ``x`` for each ``query``; they sum to one over n. Raises
-    ``ValueError`` where the shapes do not fit together.
+    ``gamma`` are the weights of the tokens ``x`` for each ``query``; they sum to one over n. One
+    query may have several sets of weights, those of several units. Raises ``ValueError`` where the
+    shapes do not fit together.
 
     >>> from iclutils.window.functions import Affine
     >>> x = torch.eye(2, dtype=torch.float64)  # two tokens, and the query is the first one
@@ -75,7 +76,8 @@ def context_loss(
     """
     size = validation.shape("x", x, "... n d")
     validation.shape("query", query, "... q d", d=size["d"])
-    validation.shape("gamma", gamma, "... n q", n=size["n"], q=query.shape[-2])
+    queries = {} if query.shape[-2] == 1 else {"q": query.shape[-2]}
+    validation.shape("gamma", gamma, "... n q", n=size["n"], **queries)
     moments = _moments(covariance, x, query)
     return ContextLoss(moments.signal(gamma), gamma.square().sum(-2))
 

@@ -30,7 +30,8 @@ from scipy import optimize
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
-from iclutils.ground.statistics import Estimate
+from iclutils.ground.statistics import Estimate, estimate
+from iclutils.window.covariates import LARGEST
 from iclutils.window.theory import curves
 from iclutils.window.theory.curves import Window
 from iclutils.window.theory.isotropic import Isotropic
@@ -50,7 +51,11 @@ class Windows:
     power: float
 
     def scaled(self, L: float) -> "Windows":
-        """The same class with labels times L (for affine and ReLU: Lipschitz constant L)."""
+        """The same class with labels times L (for affine and ReLU: Lipschitz constant L).
+
+        Raises ``ValueError`` for an L that is not positive or above 1e100.
+        """
+        validation.in_range("L", L, 0.0, LARGEST, open_low=True)
         return replace(self, B=L**2 * self.B, A=L**2 * self.A, power=L**2 * self.power)
 
     def loss(
@@ -58,12 +63,20 @@ class Windows:
         sigma: float,
         c: float | Float[Tensor, " windows"] = 1.0,
     ) -> Float[Tensor, "contexts windows"]:
-        """The loss in each context at each window, for one value weight or one for each window."""
-        return self.power - 2 * c * self.B + c**2 * (self.A + sigma**2 * self.N)
+        """The loss in each context at each window, for one value weight or one for each window.
+
+        Raises ``ValueError`` for a negative ``sigma``.
+        """
+        noise = validation.noise("sigma", sigma) ** 2
+        return self.power - 2 * c * self.B + c**2 * (self.A + noise * self.N)
 
     def value_weight(self, sigma: float) -> Float[Tensor, " windows"]:
-        """The best value weight c* at each window."""
-        return self.B.mean(0) / (self.A + sigma**2 * self.N).mean(0)
+        """The best value weight c* at each window.
+
+        Raises ``ValueError`` for a negative ``sigma``.
+        """
+        noise = validation.noise("sigma", sigma) ** 2
+        return self.B.mean(0) / (self.A + noise * self.N).mean(0)
 
     def best(self, sigma: float, *, free: bool = False) -> Window:
         """Minimise over the window, and over the value weight too where it is ``free``.
@@ -92,6 +105,28 @@ class Windows:
         replicas = torch.tensor(without, dtype=torch.float64)
         return Window(best.w, best.loss, loss_se, replicas, float(c[best.place]))
 
+    def log_minimum(self, sigma: float, *, free: bool = False) -> Estimate:
+        """The log of the least loss, with the error over contexts."""
+        best = self.best(sigma, free=free)
+        return Estimate(math.log(best.loss), best.log_loss_se, len(self.B) - 1)
+
+    def loss_near(self, w: float, sigma: float) -> Estimate:
+        """The loss at the window of the grid that is nearest to w, with the error over contexts."""
+        return estimate(self.loss(sigma)[:, int((self.w - w).abs().argmin())])
+
+
+def noticeable_slope(loss: float, square: float) -> float:
+    r"""The slope in one more weight v at which the best v would gain a thousandth of the loss.
+
+    Where the answer changes by :math:`v\bar x_j` the best v gains :math:`s^2/E\bar x_j^2` with
+    :math:`s=E[(\hat y-f)\bar x_j]`, which is a thousandth of the loss for the
+    :math:`s=(10^{-3}\,\mathcal L\,E\bar x_j^2)^{1/2}` that is returned. Raises ``ValueError`` for
+    a negative ``loss`` or ``square``.
+    """
+    validation.nonnegative("loss", loss)
+    validation.nonnegative("square", square)
+    return math.sqrt(1e-3 * loss * square)
+
 
 def windows(
     functions: Sequence[Isotropic],
@@ -106,8 +141,8 @@ def windows(
 
     ``degree`` bounds the sum over k. The degrees beyond enter A only through pairs :math:`i\ne j`;
     their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for no classes
-    or classes of different d, n below 1, fewer than 32 ``contexts``, or no windows or one that
-    is negative or not finite.
+    or classes of different d, n below 1, fewer than 32 ``contexts``, a negative ``degree``, or no
+    windows or one that is negative or not finite.
     """
     if not functions:
         raise ValueError("functions must hold at least one class of tasks; got none")
@@ -117,6 +152,7 @@ def windows(
         raise ValueError(f"functions must share one d; got {dimensions}")
     validation.whole("n", n)
     validation.whole("contexts", contexts, low=2 * GROUPS)
+    validation.whole("degree", degree, low=0)
     d = dimensions[0]
     expansion = _expand(functions, degree)
     step = max(1, curves.CHUNK // (n * max(len(w), degree)))

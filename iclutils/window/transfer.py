@@ -1,0 +1,194 @@
+r"""Trained units on tasks that they were not trained on, at common contexts (chapter 2).
+
+Tasks and noise are integrated out (:mod:`iclutils.window.theory.matrix`) and all units see the same
+contexts, so that two losses differ by what the units have learned. ``points`` are contexts of n
+tokens with the query as the last one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.ground import validation
+from iclutils.ground.products import product
+from iclutils.ground.statistics import Estimate, crossed
+from iclutils.window.attention import effective_number
+from iclutils.window.covariates import Sphere, sample
+from iclutils.window.functions import Affine, Cosine, Distance, ReLU
+from iclutils.window.theory.isotropic import Isotropic
+from iclutils.window.theory.matrix import ContextLoss, context_loss, zonal
+
+Class = Affine | ReLU | Cosine
+
+CACHED = 2**20  # weights that stay in a processor's cache from one operation to the next
+
+
+def weights(
+    M: Float[Tensor, "units d d"], points: Float[Tensor, "contexts m d"]
+) -> Float[Tensor, "contexts n units"]:
+    r"""Softmax weights of many units at the query of each context, n = m − 1.
+
+    The same as :func:`iclutils.window.attention.weights` one unit at a time. Raises ``ValueError``
+    for other shapes.
+    """
+    d = validation.shape("M", M, "units d d")["d"]
+    validation.shape("points", points, "contexts m d", d=d)
+    image = torch.einsum("qde,ce->cdq", M, points[:, -1])
+    scores = product(points[:, :-1], image)
+    mass = scores.sub_(scores.amax(1, keepdim=True)).exp_()
+    return mass.div_(mass.sum(1, keepdim=True))
+
+
+def parts(
+    M: Float[Tensor, "units d d"], function: Isotropic, points: Float[Tensor, "contexts m d"]
+) -> ContextLoss:
+    r"""Signal and concentration of many units in each context, tasks of ``function`` averaged.
+
+    Their loss is signal + σ² · concentration, both (contexts, units), see
+    :func:`iclutils.window.theory.matrix.context_loss`. Raises ``ValueError`` for other shapes.
+
+    >>> from iclutils.ground.randomness import stream
+    >>> points = sample(Sphere(3), (50, 21), stream(0, "example"))
+    >>> M = torch.stack([w * torch.eye(3, dtype=torch.float64) for w in (0.0, 4.0)])
+    >>> plain, windowed = parts(M, Affine(3), points).signal.mean(0)
+    >>> bool(windowed < plain)
+    True
+    """
+    covariance = zonal(function)
+    found = [
+        context_loss(covariance, some[:, :-1], some[:, -1:], weights(M, some))
+        for some in torch.split(points, max(1, CACHED // (len(M) * points.shape[1])))
+    ]
+    return ContextLoss(*(torch.cat(part) for part in zip(*found, strict=True)))
+
+
+def ratio(above: Float[Tensor, "contexts T"], below: Float[Tensor, "contexts _"]) -> Estimate:
+    """A ratio of mean losses in the same contexts, averaged over trials.
+
+    ``below`` has a column for each trial, or one for all. The error is over contexts and trials.
+    Raises ``ValueError`` for fewer than 2 contexts or trials.
+    """
+    both = torch.stack([above, below.expand_as(above)])
+    return crossed(lambda held: (held[0].mean(-2) / held[1].mean(-2)).mean(), both)
+
+
+def tokens_used(
+    M: Float[Tensor, "units d d"], points: Float[Tensor, "contexts m d"]
+) -> Float[Tensor, "contexts units"]:
+    r"""The share of its context over which a unit averages, :math:`1/(n\sum_i\gamma_i^2)`."""
+    return effective_number(weights(M, points)) / (points.shape[1] - 1)
+
+
+def losses_on_drawn_tasks(
+    w: float,
+    function: Class | Distance,
+    sigma: float,
+    n: int,
+    contexts: int,
+    queries: int,
+    generator: torch.Generator,
+) -> Float[Tensor, " contexts"]:
+    r"""The loss of the window w on tasks of any class, one drawn for each context on the sphere.
+
+    For classes whose covariance is not known. The labels' noise is integrated out, and the loss of
+    a context is averaged over its ``queries``. Raises ``ValueError`` for sizes below 1 and a
+    negative ``sigma``.
+    """
+    validation.whole("n", n)
+    validation.whole("queries", queries)
+    variance = validation.noise("sigma", sigma) ** 2
+    tokens = sample(Sphere(function.d), (contexts, n + queries), generator)
+    value = function.evaluate(function.sample((contexts,), generator), tokens)
+    gamma = torch.softmax(w * (tokens[:, :n] @ tokens[:, n:].mT), dim=1)
+    missed = (value[:, None, :n] @ gamma)[:, 0] - value[:, n:]
+    return (missed.square() + variance * gamma.square().sum(1)).mean(1)
+
+
+class Transfer:
+    """Units pretrained on some classes, tested on others.
+
+    ``units`` are the trials of each class that was pretrained on, ``windows`` the exact best window
+    of each. Losses are of each context of ``points``; a ratio is one of means over contexts,
+    averaged over trials, and its error covers both (:func:`iclutils.ground.statistics.crossed`).
+    """
+
+    def __init__(
+        self,
+        units: Mapping[Class, Float[Tensor, "T d d"]],
+        windows: Mapping[Class, float],
+        sigma: float,
+        points: Float[Tensor, "contexts m d"],
+    ) -> None:
+        """Take note of the units; a loss is computed when it is first asked for.
+
+        Raises ``ValueError`` unless the same classes have units and windows, and each as many
+        trials, and for a negative ``sigma``.
+        """
+        trials = {len(M) for M in units.values()}
+        if set(units) != set(windows) or len(trials) != 1:
+            raise ValueError(
+                "units and windows must be of the same classes, with one number of trials; "
+                f"got {len(units)} and {len(windows)} classes with {sorted(trials)} trials"
+            )
+        self.units = units
+        self.windows = windows
+        self.sigma = validation.noise("sigma", sigma)
+        self.points = points
+        self._trials = trials.pop()
+        self._order = {learned: i for i, learned in enumerate(units)}
+        self._parts: dict[Class, ContextLoss] = {}
+
+    def scale(self, learned: Class) -> Float[Tensor, " T"]:
+        r"""The window parameter that each trial has learned, :math:`\operatorname{tr}(M)/d`."""
+        return self.units[learned].diagonal(dim1=-2, dim2=-1).mean(-1)
+
+    def trained(self, learned: Class, tested: Class) -> Float[Tensor, "contexts T"]:
+        """The loss of each trial's unit in each context."""
+        first = self._order[learned] * self._trials
+        return self._losses(tested)[:, first : first + self._trials]
+
+    def as_window(self, learned: Class, tested: Class) -> Float[Tensor, "contexts T"]:
+        r"""The loss of the window :math:`w=\operatorname{tr}(M)/d` of each trial's unit."""
+        first = (len(self.units) + self._order[learned]) * self._trials
+        return self._losses(tested)[:, first : first + self._trials]
+
+    def exact(self, learned: Class, tested: Class) -> Float[Tensor, "contexts 1"]:
+        """The loss of the window that is best for ``learned`` in each context."""
+        place = 2 * len(self.units) * self._trials + self._order[learned]
+        return self._losses(tested)[:, place : place + 1]
+
+    def over_least(self, learned: Class, tested: Class) -> Estimate:
+        """The loss ratio: the units' loss over that of the window that is best for ``tested``."""
+        return ratio(self.trained(learned, tested), self.exact(tested, tested))
+
+    def over_exact(self, learned: Class, tested: Class) -> Estimate:
+        """The units' loss over that of the window that is best for what they were trained on."""
+        return ratio(self.trained(learned, tested), self.exact(learned, tested))
+
+    def over_own(self, learned: Class, tested: Class) -> Estimate:
+        """The units' loss over that of the units pretrained on ``tested``, trial by trial."""
+        return ratio(self.trained(learned, tested), self.trained(tested, tested))
+
+    def over_window(
+        self, learned: Class, tested: Class, window_of: Class | None = None
+    ) -> Estimate:
+        """The units' loss over that of their windows, or of the windows of other units."""
+        windows = self.as_window(learned if window_of is None else window_of, tested)
+        return ratio(self.trained(learned, tested), windows)
+
+    def _losses(self, tested: Class) -> Float[Tensor, "contexts units"]:
+        """Of all units, of their windows and of the exact windows, in this order."""
+        # L makes waves faster, and multiplies the tasks of the other classes
+        shape = tested if isinstance(tested, Cosine) else replace(tested, L=1.0)
+        if shape not in self._parts:
+            eye = torch.eye(self.points.shape[-1], dtype=torch.float64)
+            scales = [self.scale(learned) for learned in self.units]
+            best = torch.tensor([self.windows[one] for one in self.units], dtype=torch.float64)
+            windows = torch.cat([*scales, best]).view(-1, 1, 1) * eye
+            M = torch.cat([*self.units.values(), windows])
+            self._parts[shape] = parts(M, shape, self.points)
+        signal, concentration = self._parts[shape]
+        return (tested.L / shape.L) ** 2 * signal + self.sigma**2 * concentration

@@ -1,0 +1,24 @@
+"""The counts by hand; the chapter compares them with the ranks of the derivatives."""
+
+import pytest
+
+from iclutils.regression import counts
+from iclutils.regression.layers import identifiable_parameters
+from iclutils.regression.transformers import Architecture
+from iclutils.regression.transformers import identifiable_parameters as directions
+
+
+def test_counts_are_the_ranks():
+    assert counts.linear_layer(4) == identifiable_parameters(4, 0) == 24
+    assert counts.softmax_layer(4) == identifiable_parameters(4, 0, softmax=True) == 25
+    assert counts.transformer(3, 2) == directions(Architecture(3, 2, 1))
+    assert counts.transformer(3, 1) == directions(Architecture(3, 1, 0)) == 33
+    assert counts.transformer(3, 1, dense=True) == counts.transformer(3, 1) - 1
+    assert counts.layer_with_biases(20) == 482
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="d must"):
+        counts.linear_layer(0)
+    with pytest.raises(ValueError, match="blocks"):
+        counts.transformer(3, 0)

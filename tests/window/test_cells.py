@@ -1,0 +1,53 @@
+"""Labels by Voronoi cell."""
+
+import math
+
+import pytest
+import torch
+
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import estimate
+from iclutils.window import attention, covariates
+from iclutils.window.theory import cells
+
+F64 = torch.float64
+
+
+def test_the_loss_is_that_of_drawn_labels() -> None:
+    d, n, w, sigma = 3, 6, 5.0, 0.4
+    loss = cells.sampled(d, n, torch.tensor([w], dtype=F64), stream(0, "cells"), contexts=500)
+    draws = stream(1, "cells")
+    tokens = covariates.sample(covariates.Sphere(d), (40_000, n + 1), draws)
+    x, query = tokens[:, :n], tokens[:, n:]
+    labels = torch.randn(40_000, n, generator=draws, dtype=F64)
+    noise = sigma * torch.randn(40_000, n, generator=draws, dtype=F64)
+    gamma = attention.weights(w * torch.eye(d, dtype=F64), x, query)[..., 0]
+    nearest = (x @ query.mT)[..., 0].argmax(1, keepdim=True)
+    truth = labels.gather(1, nearest)[:, 0]
+    squares = ((gamma * (labels + noise)).sum(1) - truth).square()
+    by_labels = estimate(squares)
+    by_theory = estimate(loss.excess(sigma)[0])
+    gap = by_theory.value + sigma**2 - by_labels.value
+    assert abs(gap) < 4 * math.hypot(by_theory.se, by_labels.se)
+
+
+def test_the_break_even_noise_tends_to_its_formula() -> None:
+    w = torch.tensor([1000.0], dtype=F64)
+    loss = cells.sampled(3, 10, w, stream(0, "even"), contexts=4000)
+    found = estimate(loss.break_even())
+    # the next order in 1/w: the excess is c/w · [2v(ln 2 − 1/2) − σ²] to first order
+    assert abs(found.value - (2 * math.log(2) - 1)) < 4 * found.se + 0.02
+    even = float(loss.break_even()[0])
+    # rounding of numbers of order 1
+    assert abs(float(loss.excess(math.sqrt(even))[0, 0])) < 1e-12
+
+
+@pytest.mark.parametrize(("call", "word"), [
+    (lambda w, g: cells.sampled(1, 5, w, g), "d"),
+    (lambda w, g: cells.sampled(3, 1, w, g), "n"),
+    (lambda w, g: cells.sampled(3, 5, -w, g), "w"),
+    (lambda w, g: cells.sampled(3, 5, w, g, batches=0), "batches"),
+])
+def test_bad_input_is_refused(call, word) -> None:
+    with pytest.raises(ValueError, match=word):
+        call(torch.tensor([1.0], dtype=F64), stream(0, "bad"))
