@@ -1,9 +1,10 @@
-"""The strict build of the site: one progress line, the whole story in a log, an end that says why.
+"""The strict build of the site: what it does, the whole story in a log, an end that says why.
 
     python -m iclutils.book.build            build the site into _build/html
     python -m iclutils.book.build --checked  the same; red if a chapter had to be run, since the
                                              site would show another run than the checked one
     python -m iclutils.book.build --all      write every page anew
+    python -m iclutils.book.build --current  only say whether the site that stands is of these files
 
 Every warning is an error, and every reference has to lead somewhere (``-W --keep-going -n``).
 """
@@ -14,37 +15,18 @@ import sys
 import time
 from pathlib import Path
 
-from iclutils.book.runs.files import ROOT
+from pybtex.database import parse_file
+from pybtex.exceptions import PybtexError
+
+from iclutils.book.runs import code
+from iclutils.book.runs.files import ROOT, files_under, read_yaml, write_atomically
 
 LOG = ROOT / "_build" / "reports" / "build.log"
-PHASE = re.compile(r"^(reading sources|writing output)\.\.\. *\[ *(\d+)%\]", re.MULTILINE)
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")
-EVERY = 10.0  # seconds between two plain lines, where the output is no terminal
-
-
-class Progress:
-    """What the build does and how far it is: one line that changes, or plain ones in a log."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.terminal = sys.stdout.isatty()
-        self.start = time.monotonic()
-        self.said = self.start
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self.start
-
-    def show(self, state: str) -> None:
-        line = f"{self.what}: {state}, {self.seconds:.0f} s"
-        if self.terminal:
-            print(f"\r\033[K{line}", end="", flush=True)
-        elif time.monotonic() - self.said >= EVERY:
-            print(line, flush=True)
-            self.said = time.monotonic()
-
-    def end(self, state: str) -> None:
-        print(("\r\033[K" if self.terminal else "") + f"{self.what}: {state}", flush=True)
+BUILT = ROOT / "_build" / "built"  # the note of the last build that ended well
+READ = ("book", "iclutils", "tests/expected")  # folders that the site is made from
+ALSO_READ = ("_config.yml", "_toc.yml", "CITATION.cff", "LICENSE")
+MADE = ("html", "cache", "pdf")  # the site itself, the runs that it shows and their prints
+PHASE = re.compile(r"(?:\x1b\[[\d;]*m)*(reading sources|writing output)\.\.\.")
 
 
 def build(*, everything: bool = False) -> int:
@@ -53,31 +35,80 @@ def build(*, everything: bool = False) -> int:
     command = [str(program), "build", ".", "-W", "--keep-going", "-n"]
     command += ["--all"] if everything else []
     LOG.parent.mkdir(parents=True, exist_ok=True)
-    progress = Progress("build")
-    progress.end("the site …")
-    with LOG.open("w", encoding="utf8") as log:
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
-        )
-        while process.poll() is None:
-            text = LOG.read_text(encoding="utf8", errors="replace")
-            found = PHASE.findall(COLOURS.sub("", text.replace("\r", "\n")))
-            if found:
-                phase, percent = found[-1]
-                progress.show(f"{phase} {percent} %")
-            else:
-                progress.show("starting")
-            time.sleep(0.5)
+    start = time.monotonic()
+    said = ""
+    with (
+        LOG.open("w", encoding="utf8") as log,
+        subprocess.Popen(
+            command,
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            encoding="utf8",
+            errors="replace",
+        ) as process,
+    ):
+        for line in process.stdout or ():  # a line that Sphinx renews is read as many
+            log.write(line)
+            phase = PHASE.match(line)
+            if phase and phase[1] != said:
+                said = phase[1]
+                print(f"build: {said} …", flush=True)
     ended = "done" if process.returncode == 0 else "failed"
-    progress.end(f"{ended} in {progress.seconds:.0f} s")
+    print(f"build: {ended} in {time.monotonic() - start:.0f} s", flush=True)
     return process.returncode
+
+
+def state() -> str:
+    """The digest of all that the site is made from, and of the looks of what was made.
+
+    What is read counts by its content; what was made by sizes and times, so that a page that
+    somebody deleted is made again.
+    """
+    files = [path for folder in READ for path in files_under(ROOT / folder)]
+    made = sorted(path for folder in MADE for path in files_under(ROOT / "_build" / folder))
+    stats = [(path.relative_to(ROOT), path.stat()) for path in made]
+    looks = [f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
+    return code.digest([*sorted(files), *(ROOT / name for name in ALSO_READ)], ROOT, *looks)
+
+
+def is_current() -> bool:
+    """Whether the last build ended well and nothing has changed since."""
+    return BUILT.exists() and BUILT.read_text(encoding="utf8") == state()
+
+
+def source_trouble() -> str:
+    """What is wrong with the settings or the bibliography, with the file; empty where nothing is.
+
+    Those who read them in the build leave the file out of their messages.
+    """
+    path = ROOT / "book" / "references.bib"
+    try:
+        for name in ("_config.yml", "_toc.yml"):
+            if (ROOT / name).exists():
+                read_yaml(ROOT / name)
+        if path.exists():
+            parse_file(str(path), bib_format="bibtex")
+    except (PybtexError, UnicodeDecodeError) as error:
+        return f"{path.relative_to(ROOT)}: {error}"
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def main(arguments: list[str]) -> int:
     """The command line."""
-    unknown = set(arguments) - {"--checked", "--all"}
+    unknown = set(arguments) - {"--checked", "--all", "--current"}
     if unknown:
         sys.exit(__doc__)
+    if "--current" in arguments:
+        return 0 if is_current() else 1
+    trouble = source_trouble()
+    if trouble:
+        print(trouble)
+        return 1
+    BUILT.unlink(missing_ok=True)
     status = build(everything="--all" in arguments)
     text = LOG.read_text(encoding="utf8", errors="replace")
     if status:
@@ -87,6 +118,8 @@ def main(arguments: list[str]) -> int:
     elif "--checked" in arguments and "Executing notebook" in text:
         print("The build ran a chapter again: its cache and the checker's disagree.")
         return 1
+    if not status:
+        write_atomically(BUILT, state())
     return status
 
 

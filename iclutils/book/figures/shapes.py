@@ -1,5 +1,7 @@
 """The few figure shapes that recur: panels, bands, shaded intervals, legends, ticks, names."""
 
+import itertools
+import math
 from collections.abc import Sequence
 
 import matplotlib.pyplot as plt
@@ -15,6 +17,7 @@ from torch import Tensor
 from iclutils.book.figures.style import WIDTH, ramp
 
 Colour = str | tuple[float, float, float]
+NEAR = 0.3  # of the ends of two curves, that share one name
 
 
 def panels(
@@ -48,7 +51,7 @@ def band(
     """Draw the mean over trials and a band around it.
 
     ``spread`` is what the band shows, to be said in the caption: ``"sd"`` (± one standard deviation
-    over trials), ``"ci"`` (± 4 standard errors) or ``"quartiles"`` (median and quartiles).
+    over trials) or ``"quartiles"`` (median and quartiles).
     """
     x = torch.as_tensor(x, dtype=torch.float64)
     if spread == "quartiles":
@@ -56,9 +59,8 @@ def band(
         low, centre, high = torch.quantile(samples.double(), shares, dim=0)
     else:
         centre = samples.mean(0)
-        half = samples.std(0) * (1.0 if spread == "sd" else 4.0 / samples.shape[0] ** 0.5)
-        low = centre - half
-        high = centre + half
+        low = centre - samples.std(0)
+        high = centre + samples.std(0)
     line, = axes.plot(x, centre, label=label, color=colour)
     hidden = f"_{label}" if label else None  # named in the figure's table, not in the legend
     shade = line.get_color()
@@ -128,6 +130,51 @@ def annotate(
         fontsize=9,
         bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
     )
+
+
+def name_ends(
+    axes: Axes,
+    x: float,
+    ends: Sequence[float] | Float[Tensor, " values"],
+    values: Sequence[float],
+    letter: str,
+    *,
+    gap: float,
+) -> None:
+    """Name the curves of a swept parameter at their ends, in the colours of ``swept_bands``.
+
+    ``x`` is where the names stand and ``ends`` the heights at which the curves end. Curves that end
+    within :data:`NEAR` of the next share one text, and texts stand ``gap`` apart; ``letter`` stands
+    before the highest.
+    """
+    heights = torch.as_tensor(ends, dtype=torch.float64)
+    order = heights.argsort().tolist()
+    groups = [[order[0]]]
+    for before, one in itertools.pairwise(order):
+        if heights[one] - heights[before] < NEAR:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    height = -math.inf
+    for group in groups:
+        height = max(float(heights[group].mean()), height + gap)
+        text = spans([index in group for index in range(len(values))], values)
+        named = f"{letter} = {text}" if group is groups[-1] else text
+        annotate(axes, x, height, named, ramp(len(values))[group[-1]])
+
+
+def spans(chosen: Sequence[bool], values: Sequence[float]) -> str:
+    """The chosen values as text, three and more in a row as first–last.
+
+    >>> spans([True, True, True, False, True], [0.1, 0.3, 1.0, 3.0, 10.0])
+    '0.1–1, 10'
+    """
+    texts: list[str] = []
+    for inside, run in itertools.groupby(range(len(values)), key=lambda i: chosen[i]):
+        row = [f"{values[i]:g}" for i in run]
+        if inside:
+            texts += row if len(row) < 3 else [f"{row[0]}–{row[-1]}"]
+    return ", ".join(texts)
 
 
 def plain_ticks(axis: Axis, values: Sequence[float]) -> None:

@@ -42,6 +42,28 @@ def finish(pdf: Path, headings: Sequence[Heading], title: str) -> dict[str, int]
     return numbers
 
 
+def replace_first_pages(pdf: Path, first: Path) -> None:
+    """Let the first pages of ``pdf`` look like those of ``first``; their links stay where they are.
+
+    Raises ``RuntimeError`` where ``first`` has its links elsewhere.
+    """
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.generic import NameObject
+
+    writer = PdfWriter(clone_from=pdf)
+    for old, new in zip(writer.pages, PdfReader(first).pages, strict=False):
+        if rectangles(old) != rectangles(new):
+            raise RuntimeError("the page numbers in the contents move their lines")
+        for what in ("/Contents", "/Resources"):
+            old[NameObject(what)] = new[what].clone(writer)
+    writer.write(pdf)
+
+
+def rectangles(page: Any) -> list[Any]:
+    """Where the links of a page are."""
+    return [link.get_object()["/Rect"] for link in page.get("/Annots") or []]
+
+
 def places_of(
     pdf: Path, destinations: Mapping[Any, Any], headings: Sequence[Heading]
 ) -> dict[str, Any]:

@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING
 
 from iclutils.book.paper import chromium
 from iclutils.book.runs.files import ROOT, write_atomically
-from iclutils.book.site.explorers import EXACT
+from iclutils.book.site.pictures.explorers import EXACT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 SITE = ROOT / "_build" / "html"
 FOLDER = ROOT / "book" / "_static" / "explorers" / "pictures"
-PAGES = {"glimpse": "book/intro.html"}  # of the explorers that stand alone
+PAGES = {  # of the explorers that stand alone
+    "diversity": "book/chapters/05c_task_diversity.html",
+    "glimpse": "book/intro.html",
+    "hill": "book/chapters/01_attention_window.html",
+    "plateau": "book/chapters/06_stagewise_dynamics.html",
+}
 COLLECTION = "book/explorers.html"
 WIDTH = 720  # CSS pixels of an explorer
 STROKE = ("stroke", "stroke-width", "stroke-dasharray")

@@ -5,7 +5,7 @@
 The pages are opened as a reader opens them (scripts run); ``print.js`` then unfolds
 what is folded, shrinks what is wider than the paper and mends the links, and ``print.css`` is the
 style. A print is offered on the site only while the site is the one that was printed
-(:func:`iclutils.book.paper.prints.current`).
+(:func:`iclutils.book.site.downloads.prints.current`).
 """
 
 import html
@@ -18,11 +18,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from iclutils.book.paper import chromium, prints
-from iclutils.book.paper.bookmarks import finish
+from iclutils.book.paper import chromium
+from iclutils.book.paper.bookmarks import finish, replace_first_pages
 from iclutils.book.paper.whole import Fragment, fragment, whole
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.site.downloads import prints
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, PdfMargins
@@ -31,9 +32,14 @@ SCRIPT = Path(__file__).parent / "print.js"
 MARGIN: "PdfMargins" = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 WIDTH = 658  # CSS pixels between the margins of A4
 TIMEOUT = 300_000  # milliseconds; a busy machine is no failure
-NUMBER = """numbers => {
-  for (const link of document.querySelectorAll('.contents a'))
-    link.lastChild.textContent = numbers[link.hash.slice(1)] ?? '000';
+# the contents alone; a link is one only where its place is
+CONTENTS = """numbers => {
+  for (const article of document.querySelectorAll('article')) article.remove();
+  for (const link of document.querySelectorAll('.contents a')) {
+    const id = link.hash.slice(1);
+    link.lastChild.textContent = numbers[id];
+    document.body.append(Object.assign(document.createElement('span'), {id}));
+  }
 }"""
 FOOTER = (
     '<div style="font-size: 7.5px; font-family: sans-serif; color: #444; width: 100%; '
@@ -81,24 +87,24 @@ def print_book(
 ) -> dict[str, int]:
     """Print all pages as one book; returns the page number of each heading.
 
-    Raises ``RuntimeError`` where the numbers in the contents move the pages that they name.
+    Most of a print is the layout of all its pages, so it is done once: then the contents alone are
+    printed, with the numbers of the pages, and take the place of those without.
     """
     headings = [heading for part in fragments for heading in part.headings]
     body = whole(fragments)
     place = f"{address}whole.html"
+    title = fragments[0].title
     page.route(place, lambda route: route.fulfill(body=body, content_type="text/html"))
-    numbers: dict[str, int] = {}
-    # once to learn the pages, once with their numbers in the contents, once more if these moved any
-    for _ in range(3):
-        page.goto(place)  # anew: a second print of an opened page may break it elsewhere
-        page.evaluate(NUMBER, numbers)
-        page.evaluate("document.fonts.ready")
-        write_pdf(page, path, fragments[0].title)
-        before = numbers
-        numbers = finish(path, headings, fragments[0].title)
-        if numbers == before:
-            return numbers
-    raise RuntimeError("the page numbers in the contents move the pages")
+    page.goto(place)
+    page.evaluate("document.fonts.ready")
+    write_pdf(page, path, title)
+    numbers = finish(path, headings, title)
+    page.evaluate(CONTENTS, numbers)
+    first = path.with_name("contents.pdf")
+    write_pdf(page, first, title)
+    replace_first_pages(path, first)
+    first.unlink()
+    return numbers
 
 
 def site_key(root: Path = ROOT) -> str:

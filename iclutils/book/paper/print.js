@@ -2,7 +2,9 @@
 async ({names, name, address, width}) => {
   const article = document.querySelector('article.bd-article');
   document.body.classList.add('on-paper');
+  for (const answer of article.querySelectorAll('.prediction-answers button')) answer.replaceWith(...answer.childNodes);
   article.querySelectorAll('.headerlink, script, .screen-only, .copybtn, button').forEach(e => e.remove());
+  for (const kept of article.querySelectorAll('.claim > noscript, .claim-how > noscript')) kept.outerHTML = kept.textContent;
   for (const fold of article.querySelectorAll('details')) fold.open = true;
   for (const box of article.querySelectorAll('.dropdown.toggle-hidden')) box.classList.remove('toggle-hidden');
 
@@ -40,7 +42,8 @@ async ({names, name, address, width}) => {
     if (url.origin !== site) continue;
     const page = decodeURI(url.pathname).replace(/^\//, '').replace(/\.html$/, '');
     if (!names.includes(page)) { link.removeAttribute('href'); continue; }
-    const place = url.hash.length > 1 ? prefix(page) + decodeURIComponent(url.hash.slice(1)) : prefix(page) + 'top';
+    const named = url.hash.length > 1 && !url.hash.includes('?');  // with a ? it sets an explorer, and paper has none
+    const place = prefix(page) + (named ? decodeURIComponent(url.hash.slice(1)) : 'top');
     link.setAttribute('href', '#' + place);
   }
 
@@ -58,6 +61,7 @@ async ({names, name, address, width}) => {
     if (!e.id) e.id = `${own}heading${i}`;
     return [Number(e.tagName[1]), e.id, words(e)];
   });
+  article.querySelectorAll('.katex-mathml').forEach(e => e.remove());  // what is said of a formula: half of the nodes
   for (const link of article.querySelectorAll('img')) link.setAttribute('src', link.src);
   const answer = {
     html: article.innerHTML, headings, cut,

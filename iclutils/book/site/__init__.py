@@ -2,64 +2,79 @@
 
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` lists its rows with what was found,
 ``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}``,
-``{claim-verdict}`` and ``{claim-picture}`` show one result in a sentence, ``{ledger-count}`` a
-number of the whole ledger and ``{run-figure} NAME`` a chapter's figure; ``{explorer} NAME`` is
-a result to turn by hand.
+``{claim-verdict}`` and ``{claim-picture}`` show one result in a sentence, ``{judged}`` a verdict
+behind it, ``{ledger-count}`` a number of the whole ledger and ``{run-figure} NAME`` a chapter's
+figure, ``{figure-list}`` lists them all; ``{explorer} NAME`` is a result to turn by hand, which
+``{set}`` sets from a sentence.
 
 A directive writes the words and leaves a place (``from_run``) for what only a run can say; when
 the page is written, the table ``fill.FILLS`` names the function that fills it. All that the
-functions ask for is read once, by ``build.Build``. Here the parts are hung on Sphinx's events.
+functions ask for is read once, by ``content.Content``. Four rooms stand on the modules of this
+folder: ``verdicts``, ``pictures``, the reader's ``aids`` and ``downloads``; ``fill`` and ``state``
+join them, and here all is hung on Sphinx's events.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from iclutils.book.runs import cache
+from iclutils.book.runs import cache, key
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site import collector
-from iclutils.book.site.access import mend_pages
-from iclutils.book.site.archive import write_archive
-from iclutils.book.site.build import build_of
-from iclutils.book.site.cite import CiteTheBook
-from iclutils.book.site.code_links import link_code
-from iclutils.book.site.counts import CountRole
-from iclutils.book.site.description import NOT_FOUND, add_description, take_address
-from iclutils.book.site.deviations import (
+from iclutils.book.site.aids.access import mend_pages
+from iclutils.book.site.aids.cite import CiteTheBook
+from iclutils.book.site.aids.code_links import link_code
+from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
+from iclutils.book.site.aids.glossary import USES, link_first_uses, note_uses, write_entries_anew
+from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
+from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
+from iclutils.book.site.aids.moved import lead_on, watch
+from iclutils.book.site.aids.previews import note_previews
+from iclutils.book.site.aids.search import note_places, write_places
+from iclutils.book.site.aids.sidebar import copy_titles_only
+from iclutils.book.site.aids.stamp import add_stamp
+from iclutils.book.site.content import content_of
+from iclutils.book.site.downloads.archive import write_archive
+from iclutils.book.site.downloads.figure_list import FigureList
+from iclutils.book.site.downloads.lists import Downloads
+from iclutils.book.site.downloads.notebooks import executed_notebooks
+from iclutils.book.site.downloads.offers import offers_of
+from iclutils.book.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
+from iclutils.book.site.downloads.repository import switch_buttons
+from iclutils.book.site.fill import FILLS, fill_page
+from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
+from iclutils.book.site.page import FILLED
+from iclutils.book.site.pictures.explorers import Explorer, add_scripts, drop_comments
+from iclutils.book.site.pictures.gallery import figures_of, write_figures
+from iclutils.book.site.pictures.run_figure import RunFigure
+from iclutils.book.site.pictures.steer import SetRole, check_places
+from iclutils.book.site.state import note_state, refresh
+from iclutils.book.site.verdicts.counts import CountRole
+from iclutils.book.site.verdicts.deviations import (
     ENTRIES,
     REGISTERS,
     Deviations,
     note_deviations,
     write_register_anew,
 )
-from iclutils.book.site.downloads import Downloads
-from iclutils.book.site.explorers import Explorer, add_scripts
-from iclutils.book.site.figures import write_figures
-from iclutils.book.site.fill import fill_page
-from iclutils.book.site.glossary import USES, link_first_uses, note_uses, write_entries_anew
-from iclutils.book.site.ledger import ChapterCard, FullLedger, Verdicts
-from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from iclutils.book.site.notebooks import executed_notebooks
-from iclutils.book.site.page import FILLED
-from iclutils.book.site.portable import AFTER_THE_NUMBERS, write_portable
-from iclutils.book.site.previews import note_previews
-from iclutils.book.site.run_figure import RunFigure
-from iclutils.book.site.scorecard import Scorecard
-from iclutils.book.site.search import note_places, write_places
-from iclutils.book.site.sentences import ClaimRole
-from iclutils.book.site.sidebar import copy_titles_only
-from iclutils.book.site.stamp import add_stamp, note_state, refresh
-from iclutils.book.site.times import RunTimes
+from iclutils.book.site.verdicts.judged import JudgedRole, check_installed, place_lines
+from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
+from iclutils.book.site.verdicts.scorecard import Scorecard
+from iclutils.book.site.verdicts.sentences import ClaimRole
+from iclutils.book.site.verdicts.times import RunTimes
 
 TEMPLATES = Path(__file__).with_name("templates")
 
 
 def set_cache(app: Sphinx, config: Config) -> None:
-    """Let the build read the runs of the present execution key, and the book's own templates."""
+    """Let the build read the runs that are current, and the book's own templates."""
     cache.prepare_environment(ROOT)
+    cache.drop_stale(ROOT)
     config.nb_execution_cache_path = str(cache.cache_path(ROOT))
+    config.book_inputs = key.inputs(ROOT)
     config.templates_path.append(str(TEMPLATES))
     config.html_additional_pages[NOT_FOUND] = f"{NOT_FOUND}.html"
 
@@ -77,10 +92,11 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     site = Path(app.outdir)
-    build = build_of(app)
-    build.offers.write(site)
-    write_figures(build.figures.values(), site)
+    content = content_of(app)
+    offers_of(content).write(site)
+    write_figures(figures_of(content).values(), site)
     mend_pages(site)
+    drop_comments(site)
     write_places(app, app.env.found_docs)
     write_archive(site)
     note_state(app)
@@ -88,6 +104,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry."""
+    check_installed()
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
     app.add_directive("chapter-card", ChapterCard)
@@ -96,26 +113,40 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ledger", FullLedger)
     app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Downloads)
+    app.add_directive("figure-list", FigureList)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)
     app.add_directive("deviations", Deviations)
     app.add_directive("run-times", RunTimes)
+    app.add_directive("prediction", Prediction)
+    app.add_directive("prediction-end", PredictionEnd)
+    app.add_directive("source-line", SourceLine)
+    # pages hold what was read and run: when that changes, all of them are read again
+    app.add_config_value("book_inputs", "", "env")
     app.add_role("claim-value", ClaimRole("inline_value"))
     app.add_role("claim-verdict", ClaimRole("inline_verdict"))
     app.add_role("claim-picture", ClaimRole("inline_picture"))
     app.add_role("ledger-count", CountRole())
+    app.add_role("judged", JudgedRole())
+    app.add_role("set", SetRole())
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)
+    app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)
     app.connect("builder-inited", collector.hold_back)
     app.connect("env-updated", collector.collect)
     app.connect("build-finished", collector.release)
+    app.connect("source-read", watch)
+    app.connect("doctree-read", place_lines)
+    app.connect("doctree-read", check_places)
     app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
     for notes in (FILLED, USES, ENTRIES, REGISTERS):
         notes.connect(app)
     app.connect("env-updated", executed_notebooks)
-    app.connect("env-get-updated", write_portable, priority=AFTER_THE_NUMBERS)
+    app.connect("env-get-updated", give_numbers_back, priority=FIRST)
+    app.connect("env-get-updated", label_pages, priority=THEN)
+    app.connect("env-get-updated", partial(write_portable, FILLS), priority=AFTER_THE_NUMBERS)
     # after the notebooks: their sizes are stated
     app.connect("env-get-updated", refresh, priority=AFTER_THE_NUMBERS + 1)
     app.connect("env-updated", write_entries_anew)
@@ -125,6 +156,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", add_description)
     app.connect("html-page-context", add_scripts)
     app.connect("html-page-context", copy_titles_only)
+    app.connect("html-page-context", add_ways_on)
+    app.connect("html-page-context", lead_on)
     app.connect("html-page-context", note_places)
     app.connect("html-page-context", note_previews)
     app.connect("doctree-resolved", fill_page)
@@ -134,5 +167,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "parallel_read_safe": True,
         "parallel_write_safe": True,
         "version": "1",
-        "env_version": 10,
+        "env_version": 13,
     }

@@ -5,21 +5,25 @@ from collections.abc import Mapping
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from iclutils.book.site import (
+from iclutils.book.site.aids.lecture import fold_predictions
+from iclutils.book.site.cells import move_setup
+from iclutils.book.site.content import content_of
+from iclutils.book.site.downloads import figure_list, lists
+from iclutils.book.site.nodes import as_nodes, from_run, html_tag
+from iclutils.book.site.numbers import write_symbols
+from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.pictures import run_figure
+from iclutils.book.site.verdicts import (
     counts,
     deviations,
-    downloads,
     filters,
     rows,
-    run_figure,
     scorecard,
     sentences,
     times,
 )
-from iclutils.book.site.build import build_of
-from iclutils.book.site.lines import show_lines
-from iclutils.book.site.nodes import as_nodes, from_run
-from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.verdicts.checked import gather_checks
+from iclutils.book.site.verdicts.marks import explain_first, line_of_row, mark, marked_line
 
 FILLS: Mapping[str, Fill] = {
     # of a row
@@ -31,12 +35,15 @@ FILLS: Mapping[str, Fill] = {
     "parts": rows.parts,
     "control": rows.control,
     "place": rows.place,
+    "mark": mark,
+    "marked_line": marked_line,
+    "check_line": line_of_row,
     # of a chapter
     "counts": rows.counts,
     "validation": rows.validation,
     "seed": rows.seed,
     "seconds": rows.seconds,
-    "chapter_files": downloads.chapter_files,
+    "chapter_files": lists.chapter_files,
     # in a sentence
     "inline_value": sentences.inline_value,
     "inline_verdict": sentences.inline_verdict,
@@ -45,24 +52,33 @@ FILLS: Mapping[str, Fill] = {
     # whole lists
     "scorecard": scorecard.scorecard,
     "score_filters": filters.score_filters,
-    "downloads_book": downloads.downloads_book,
-    "downloads_chapters": downloads.downloads_chapters,
-    "downloads_data": downloads.downloads_data,
+    "downloads_book": lists.downloads_book,
+    "downloads_chapters": lists.downloads_chapters,
+    "downloads_exercises": lists.downloads_exercises,
+    "downloads_data": lists.downloads_data,
     "deviations": deviations.deviations,
     "run_times": times.run_times,
-    # a chapter's figure on another page
+    # a chapter's figure on another page, and in the list of all
     "figure_picture": run_figure.figure_picture,
     "figure_links": run_figure.figure_links,
+    "figure_number": figure_list.figure_number,
+    "figure_files": figure_list.figure_files,
 }
 
 
 def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Replace every place of one page by what its fill returns."""
-    page = Page(build_of(app), app.builder, docname)
+    """Arrange one page as the site shows it, and replace its places by what their fills return."""
+    page = Page(content_of(app), app.builder, docname)
     if app.builder.format == "html":
-        show_lines(page, doctree)
+        gather_checks(page, doctree)
+        move_setup(page, doctree)
+        fold_predictions(doctree)
     for node in list(doctree.findall(from_run)):
         found = FILLS[node["what"]](page, node)
         node.replace_self(as_nodes(found))
     if app.builder.format == "html":
+        explain_first(page, doctree)
         run_figure.show_figures(page, doctree)
+        for element in list(doctree.findall(html_tag)):
+            if not isinstance(element.parent, html_tag):
+                write_symbols(element)

@@ -101,7 +101,7 @@ class Typesetter:
             self._engine = None
 
 
-def lines(text: str) -> str:
+def one_formula(text: str) -> str:
     r"""A displayed formula as one piece of TeX, by Sphinx's rules.
 
     A blank line begins a further equation below the first, and ``\\`` breaks a line also where no
@@ -150,7 +150,7 @@ class Renderer:
     def block(self, page: HTML5Translator, node: nodes.math_block) -> None:
         """A formula on a line of its own: a box that scrolls (by keyboard too), and its number."""
         whole = bool(node.get("nowrap")) or "amsmath" in node["classes"]
-        tex = unnumbered(node.astext()) if whole else lines(node.astext())
+        tex = unnumbered(node.astext()) if whole else one_formula(node.astext())
         name = "Equation"
         page.body.append(page.starttag(node, "div", "", CLASS=CLASSES))
         if node.get("number"):

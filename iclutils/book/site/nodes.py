@@ -7,7 +7,7 @@ known to the HTML writer alone (the text writer passes through to their words), 
 one format; the PDF is printed from the site.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from docutils import nodes
 from sphinx.writers.html5 import HTML5Translator
@@ -105,3 +105,14 @@ def spaced(parts: Iterable[nodes.Node]) -> list[nodes.Node | str]:
     for part in parts:
         out += [" ", part] if out else [part]
     return out
+
+
+def is_section(node: nodes.Node) -> bool:
+    """Whether a node is a section of the page; theorems and exercises hold their words in one."""
+    above = (nodes.document, nodes.section)
+    return isinstance(node, nodes.section) and isinstance(node.parent, above)
+
+
+def places(node: nodes.Element, what: str) -> Iterator[from_run]:
+    """The places of one kind on a page, or in a part of it."""
+    return (one for one in node.findall(from_run) if one["what"] == what)

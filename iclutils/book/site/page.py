@@ -5,22 +5,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from docutils.nodes import Element, Node
+from docutils.nodes import Element, Node, paragraph
 from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
 from sphinx.util.osutil import relative_uri
 
 from iclutils.book.runs.cache import CHAPTERS
-from iclutils.book.site.build import Build
-from iclutils.book.site.export import row_anchor
+from iclutils.book.site.content import LEDGER, Content, content_of
 from iclutils.book.site.notes import PageNotes
+from iclutils.book.site.results import row_anchor
 
 
 @dataclass(frozen=True)
 class Page:
     """A page that is being written, with all that its places are filled from."""
 
-    build: Build
+    content: Content
     builder: Builder
     name: str  # Sphinx's docname
 
@@ -32,7 +33,7 @@ class Page:
         """The address of a chapter, or of the card of one of its rows."""
         if not claim:
             return self.to_page(f"{CHAPTERS.as_posix()}/{chapter}")
-        cards = self.build.results.cards(chapter)
+        cards = self.content.results.cards(chapter)
         return f"{self.to_page(f'{CHAPTERS.as_posix()}/{cards}')}#{row_anchor(claim)}"
 
     def to_file(self, place: str) -> str:
@@ -56,3 +57,20 @@ def remember_page(env: BuildEnvironment) -> None:
 def remembered(env: BuildEnvironment) -> set[str]:
     """The pages that show results or files of a run."""
     return set(FILLED.of(env))
+
+
+class LedgerDirective(SphinxDirective):
+    """A directive that shows what the ledger says or a run found."""
+
+    def prepare(self) -> Content:
+        """Note what the page depends on; returns the build."""
+        self.env.note_dependency(str(LEDGER))
+        remember_page(self.env)
+        return content_of(self.env.app)
+
+    def markdown(self, text: str) -> list[Node]:
+        """Markdown of one paragraph as inline nodes."""
+        parsed: list[Node] = self.parse_text_to_nodes(text)
+        if len(parsed) == 1 and isinstance(parsed[0], paragraph):
+            return list(parsed[0].children)
+        return parsed

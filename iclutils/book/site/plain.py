@@ -2,6 +2,7 @@ r"""A page's nodes as plain words, formulas as one would type them: ``\hat w^*``
 
 import re
 import unicodedata
+from collections import deque
 from collections.abc import Callable
 
 from docutils import nodes
@@ -14,53 +15,73 @@ SIGNS = {
     "leq": "≤",
     "ge": "≥",
     "geq": "≥",
+    "lesssim": "≲",
+    "gtrsim": "≳",
+    "ll": "≪",
+    "gg": "≫",
     "to": "→",
+    "rightarrow": "→",
+    "leftarrow": "←",
+    "mapsto": "↦",
     "approx": "≈",
     "times": "×",
     "cdot": "·",
     "pm": "±",
+    "mp": "∓",
     "propto": "∝",
     "in": "∈",
     "sum": "∑",
+    "prod": "∏",
+    "int": "∫",
     "sim": "∼",
     "ne": "≠",
+    "neq": "≠",
+    "equiv": "≡",
     "ell": "ℓ",
     "lambda": "λ",  # Unicode's name of it lacks the b
     "Lambda": "Λ",
     "dots": "…",
+    "ldots": "…",
+    "cdots": "…",
     "langle": "⟨",
     "rangle": "⟩",
     "lVert": "‖",
     "rVert": "‖",
     "|": "‖",
+    "lvert": "|",
+    "rvert": "|",
     "top": "ᵀ",
     "perp": "⊥",
     "varepsilon": "ε",
-    "log": "log ",
-    "min": "min ",
-    "max": "max ",
-    "lim": "lim ",
-    "exp": "exp ",
-    "sqrt": "√",
+    "varphi": "φ",
+    "vartheta": "ϑ",
+    "circ": "∘",
+    "partial": "∂",
+    "nabla": "∇",
     "simeq": "≃",
-    "frac": "",
-    "tfrac": "",
-    "dfrac": "",
+    "setminus": "∖",
 }
-DRESS = re.compile(  # what changes the look of a letter and not which one it is
-    r"\\(?:hat|bar|tilde|mathcal|mathrm|mathbf|mathbb|mathtt|operatorname|text|rm|displaystyle"
-    r"|left|right|[bB]igg?[lr]?|begin\{\w+\*?\}|end\{\w+\*?\}|[,;:!]|quad|qquad)(?![a-zA-Z])"
-)
-FRACTION = re.compile(r"\\[td]?frac\s*(\{[^{}]*\}|\w)\s*(\{[^{}]*\}|\w)")
-RAISED = re.compile(r"\^\{?(\d)\b\}?")
+NAMES = {"log", "min", "max", "lim", "exp", "sin", "cos", "tan", "tr", "det", "Pr", "sup", "inf"}
+SPACES = {",", ";", ":", " ", "quad", "qquad"}
+FRACTIONS = {"frac", "tfrac", "dfrac"}
+DRESS = {  # what changes the look of a letter, or the size of a bracket, and not which one it is
+    *("hat", "bar", "tilde", "widehat", "widetilde", "overline", "underline", "vec", "boldsymbol"),
+    *("mathcal", "mathrm", "mathbf", "mathbb", "mathtt", "mathsf", "operatorname", "text", "rm"),
+    *("textstyle", "displaystyle", "left", "right", "middle", "big", "Big", "bigg", "Bigg"),
+    *("bigl", "bigr", "Bigl", "Bigr", "biggl", "biggr", "Biggl", "Biggr", "!"),
+    *("limits", "nonumber", "underbrace", "overbrace"),
+}
 HIGH = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+UPRIGHT = {"*", "ᵀ", "⊥", "∘", "'"}  # what is read as raised, or lowered, without a sign for it
+OPERATORS = set(" +-−±=<>≤≥≈∼∝,")
+INDEX = re.compile(r"_(?:[^\W_]+|\([^()]*\))")
 FORMULA = re.compile(r"\$([^$]+)\$")
-COMMAND = re.compile(r"\\([a-zA-Z]+|.)")
+PIECE = re.compile(r"\\[a-zA-Z]+|\\.|\s+|.", re.DOTALL)
 
 
-def letter(command: re.Match[str]) -> str:
+def letter(name: str) -> str:
     """The sign that a command of TeX stands for, or its name."""
-    name = command[1]
     if name in SIGNS:
         return SIGNS[name]
     size = "CAPITAL" if name[:1].isupper() else "SMALL"
@@ -71,15 +92,92 @@ def letter(command: re.Match[str]) -> str:
 
 
 def plain_mathematics(tex: str) -> str:
-    r"""A formula as one would type it.
+    r"""A formula as one would type it, with brackets where its layout had them.
 
     >>> plain_mathematics(r"\hat w^*\propto\Lambda^{\frac{2}{d+3}}")
-    'w*∝Λ2/d+3'
+    'w*∝Λ^(2/(d+3))'
     """
-    text = FRACTION.sub(r"\1/\2", DRESS.sub("", tex))
-    text = COMMAND.sub(letter, text)
-    text = RAISED.sub(lambda found: found[1].translate(HIGH), text)
-    return " ".join(re.sub(r"[{}^_&]", "", text).split())
+    flat = flattened(deque(PIECE.findall(tex)))
+    return " ".join(flat.split())
+
+
+def flattened(pieces: deque[str]) -> str:
+    """The pieces up to the end of their group, as one would type them; they are used up."""
+    words: list[str] = []
+    while pieces:
+        piece = pieces.popleft()
+        if piece == "}":
+            break
+        words.append(typed(piece, pieces))
+    return "".join(words)
+
+
+def typed(piece: str, pieces: deque[str]) -> str:
+    """One piece, with those that it takes as its arguments."""
+    if piece == "{":
+        return flattened(pieces)
+    if piece == "^":
+        return raised(argument(pieces))
+    if piece == "_":
+        return lowered(argument(pieces))
+    if piece in ("&", "~") or piece.isspace():
+        return " "
+    if not piece.startswith("\\"):
+        return piece
+    name = piece[1:]
+    while name.isalpha() and pieces and pieces[0].isspace():
+        pieces.popleft()
+    if name in SPACES:
+        return " "
+    if name == "\\":  # the end of a line, and how far it is to the next
+        space = re.match(r"\[[^]]*\]", "".join(pieces))
+        for _ in range(space.end() if space else 0):
+            pieces.popleft()
+        return " "
+    if name in FRACTIONS:
+        above = argument(pieces)
+        return f"{bracketed(above)}/{bracketed(argument(pieces), factors=True)}"
+    if name == "sqrt":
+        return f"√{bracketed(argument(pieces), factors=True)}"
+    if name in ("begin", "end"):
+        argument(pieces)
+        return " "
+    if name in NAMES:
+        return f" {name} "
+    return "" if name in DRESS else letter(name)
+
+
+def argument(pieces: deque[str]) -> str:
+    """What a command, or a raised or lowered place, takes: a group or the next piece."""
+    while pieces and pieces[0].isspace():
+        pieces.popleft()
+    found = typed(pieces.popleft(), pieces) if pieces else ""
+    return (found or argument(pieces)).strip() if pieces else found.strip()
+
+
+def raised(exponent: str) -> str:
+    """An exponent: digits as Unicode has them, brackets around more than one sign."""
+    if exponent.isdigit():
+        return exponent.translate(HIGH)
+    if exponent in UPRIGHT:
+        return exponent
+    return f"^{exponent}" if len(exponent) == 1 else f"^{bracketed(exponent, factors=True)}"
+
+
+def lowered(index: str) -> str:
+    """An index: digits as Unicode has them, brackets around what holds an operator."""
+    if index in UPRIGHT:
+        return index
+    return index.translate(LOW) if index.isdigit() else f"_{bracketed(index)}"
+
+
+def bracketed(text: str, factors: bool = False) -> str:
+    """Text in brackets where it holds an operator; with ``factors``, where it has several."""
+    letters = re.findall(r"\w", INDEX.sub("", text))
+    several = len(letters) > 1 and not text.isdigit()
+    if set(text) & OPERATORS or "/" in text or (factors and several):
+        return f"({text})"
+    return text
 
 
 def plain_markdown(text: str) -> str:

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from iclutils.book.ledger import Record, format_value
+from iclutils.book.ledger import Record, format_value, outputs
 from iclutils.book.ledger.finding import what_came_out
 from iclutils.book.runs import cache, origin
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.key import SEEDS_FILE
 from iclutils.book.runs.origin import Run
-from iclutils.ground.statistics import SUPPORTED, Comparison
+from iclutils.ground.statistics import SUPPORTED
 
 
 class Entry(NamedTuple):
@@ -61,6 +62,11 @@ class Results:
         return hashlib.sha256(state.encode()).hexdigest()
 
 
+def row_anchor(claim: str) -> str:
+    """Where a row's card stands on its page."""
+    return f"claim-{claim}"
+
+
 def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[str, Any]) -> Results:
     """What the chapters' runs found, and what is recorded of other master seeds."""
     records: dict[str, dict[str, Record]] = {}
@@ -69,10 +75,10 @@ def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[st
         records[name] = {}
         runs[name] = Run()
         if cached is not None:
-            records[name] = cache.records(cached.notebook)
+            records[name] = outputs.records(cached.notebook)
             settings = ledger["chapters"].get(name, {}).get("settings", {})
             runs[name] = stamped_run(name, cached, records[name], settings)
-    seeds_file = ROOT / cache.SEEDS_FILE
+    seeds_file = ROOT / SEEDS_FILE
     seeds = json.loads(seeds_file.read_text(encoding="utf8")) if seeds_file.exists() else {}
     return Results(records, runs, seeds)
 
@@ -118,7 +124,3 @@ def reservation(record: Record) -> str:
     plain = len(outcomes) == 1 or set(outcomes) == {SUPPORTED}
     return "" if plain and not record.why else finding_text(record)
 
-
-def comparison_text(part: Comparison) -> str:
-    """One comparison of a row: its value and what it was held against."""
-    return f"{format_value(part.value, part.half_width)} {part.against}"

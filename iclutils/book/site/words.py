@@ -9,6 +9,7 @@ from docutils import nodes
 
 from iclutils.book.ledger import OURS
 from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
+from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site.nodes import html_tag, tag
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED
 
@@ -22,11 +23,12 @@ LEGIBLE = {
     "mangled": "damaged in the copy that we read, so that the words are partly our repair",
     "illegible": "illegible in the copy that we read, so that the words are our reconstruction",
 }
-DEMANDED = {
-    WRONG: "wrong on purpose, must be contradicted",
-    NULL: "no effect is there, must not be supported",
-    RIGHT: "the corrected statement, must be supported",
+KINDS = {
+    WRONG: "wrong on purpose",
+    NULL: "no effect is there",
+    RIGHT: "the corrected statement",
 }
+EVERY_PART = "every other part"
 UNTESTABLE = "which makes the row not testable"
 HAPPENED = {
     (WRONG, CONTRADICTED): "rejected: contradicted, as it must be",
@@ -42,6 +44,16 @@ HAPPENED = {
 
 _LOGARITHM = re.compile(r"(?P<name>log₁₀|log) of ")
 _FORMULA = re.compile(r"\$([^$]+)\$")
+
+
+def demanded(kind: str) -> str:
+    """What a control of a kind is, and what it must be.
+
+    >>> demanded("wrong")
+    'wrong on purpose, must be contradicted'
+    """
+    demand, _ = DEMANDED[kind]
+    return f"{KINDS[kind]}, must be {demand}"
 
 
 def is_ours(row: Mapping[str, Any]) -> bool:

@@ -10,15 +10,14 @@ from iclutils.book import figures
 SAMPLES = torch.tensor([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])  # three trials at two points, skewed
 
 
-@pytest.mark.parametrize(("spread", "widths"), [("sd", 1), ("ci", 4 / 3**0.5)])
-def test_a_band_is_the_mean_and_its_spread(spread, widths):
+def test_a_band_is_the_mean_and_its_standard_deviation():
     _, (axes,) = figures.panels(1, 1)
-    figures.band(axes, [0, 1], SAMPLES, label="loss", spread=spread)
+    figures.band(axes, [0, 1], SAMPLES, label="loss")
     line, = axes.lines
     band, = axes.collections
     points = [column.tolist() for column in SAMPLES.T]
     assert line.get_ydata().tolist() == [statistics.mean(point) for point in points]
-    mean, half = statistics.mean(points[0]), widths * statistics.stdev(points[0])
+    mean, half = statistics.mean(points[0]), statistics.stdev(points[0])
     heights = band.get_paths()[0].vertices[:, 1]
     assert heights.min() == pytest.approx(mean - half)  # samples are in single precision
     assert heights.max() == pytest.approx(mean + half)
@@ -75,3 +74,13 @@ def test_ticks_are_plain_numbers_and_no_others():
     figures.plain_ticks(axes.xaxis, [0.5, 1, 20])
     assert [label.get_text() for label in axes.get_xticklabels()] == ["0.5", "1", "20"]
     assert not axes.get_xticks(minor=True).size
+
+
+def test_curves_that_end_together_share_a_name():
+    _, (axes,) = figures.panels(1, 1)
+    ends = torch.tensor([0.0, 0.1, 0.2, 5.0, 5.5])
+    figures.name_ends(axes, 3.0, ends, [0.1, 0.3, 1.0, 3.0, 10.0], "L", gap=1.0)
+    named = {text.get_text(): text.get_position() for text in axes.texts}
+    assert list(named) == ["0.1–1", "3", "L = 10"]
+    assert named["3"] == (3.0, 5.0)
+    assert named["L = 10"] == (3.0, 6.0)  # a gap above the one below

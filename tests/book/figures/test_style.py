@@ -9,7 +9,7 @@ from matplotlib.colors import rgb_to_hsv, to_hex
 
 from iclutils.book.figures import style
 from iclutils.book.runs import cache
-from iclutils.book.site.dark import contrast
+from iclutils.book.site.pictures.dark import contrast
 
 
 def test_colours_are_the_palette_of_the_style():

@@ -1,0 +1,1 @@
+"""What helps a reader along: titles, search, previews, glossary, addresses, a stamp."""

@@ -1,0 +1,152 @@
+"""What a reader sees who points at a cross-reference: the figure, formula, theorem, entry or claim.
+
+Pages that are opened as files cannot read one another, so each page leaves its previews in a
+script, ``_previews/PAGE.js``, which ``book/_static/previews.js`` loads when the first link to that
+page is pointed at. A preview is the piece of the finished page, so that it looks the same.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+from iclutils.book.runs.files import write_atomically
+from iclutils.book.site.aids.description import first_words
+from iclutils.book.site.content import content_of
+from iclutils.book.site.nodes import html_tag, is_section
+from iclutils.book.site.results import finding_text, row_anchor
+
+FOLDER = "_previews"
+WHOLE = (nodes.figure, nodes.math_block, nodes.citation, nodes.Admonition)  # shown as they stand
+WITH_ID = re.compile(r'<(\w+)\b[^>]*\bid="([^"]*)"[^>]*>')  # a start tag
+DEFINITION = re.compile(r"<(dd)\b")
+BADGE = re.compile(r'<(span) class="verdict ')
+STATEMENT = re.compile(r'<(\w+) class="claim-statement">')
+DROPPED = (  # of a piece of a page: links to itself, links to files
+    re.compile(r'<a class="headerlink".*?</a>', re.DOTALL),
+    re.compile(r'<div class="figure-tools">.*?</p>\s*</div>', re.DOTALL),  # its links stand last
+    re.compile(r'<p class="first-use">.*?</p>', re.DOTALL),
+    re.compile(r'<span class="backrefs">.*?</span>', re.DOTALL),
+)
+
+
+def note_previews(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Write the previews of the places of a page."""
+    if doctree is None or "body" not in context:
+        return
+    body = Body(str(context["body"]))
+    found = dict(previews_of(doctree, body))
+    found |= dict(claim_previews(app, doctree, body))
+    text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
+    script = f"(window.bookPreviews??={{}})[{json.dumps(pagename)}]={text};\n"
+    write_atomically(Path(app.outdir) / FOLDER / f"{pagename}.js", script)
+
+
+class Body:
+    """The text of a finished page and its elements.
+
+    >>> body = Body('<p>a</p><div id="x">b<div>c</div></div>d')
+    >>> body.element(body.starts["x"])
+    '<div id="x">b<div>c</div></div>'
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts: dict[str, re.Match[str]] = {}  # the start tags of elements by their ids
+        for found in WITH_ID.finditer(text):
+            self.starts.setdefault(found[2], found)
+
+    def element(self, start: re.Match[str]) -> str:
+        """The whole element that begins with a start tag."""
+        depth = 0
+        for found in re.compile(rf"<(/?){start[1]}\b[^>]*>").finditer(self.text, start.start()):
+            depth += -1 if found[1] else 1
+            if depth == 0:
+                return self.text[start.start() : found.end()]
+        return self.text[start.start() :]
+
+    def first_after(self, place: str, start: re.Pattern[str]) -> str:
+        """The first element after a place that begins so; nothing where there is none."""
+        if place not in self.starts:
+            return ""
+        found = start.search(self.text, self.starts[place].end())
+        return self.element(found) if found else ""
+
+
+def previews_of(doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
+    """Places of a page and the HTML that previews them."""
+    for node in doctree.findall(nodes.Element):
+        if isinstance(node, WHOLE) or "proof" in node["classes"]:
+            yield from elements(node["ids"], body)
+        elif isinstance(node, nodes.list_item) and node["ids"]:
+            yield from items(node["ids"], body)
+        elif isinstance(node, nodes.definition_list_item) and in_glossary(node):
+            for term in node.findall(nodes.term):
+                yield from explanations(term["ids"], term.astext(), body)
+        elif is_section(node):
+            yield from sections(node)
+
+
+def in_glossary(item: nodes.definition_list_item) -> bool:
+    """Whether an entry stands in a glossary."""
+    return isinstance(item.parent.parent, addnodes.glossary)
+
+
+def elements(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
+    """Elements as they stand on the page."""
+    for place in places:
+        if place in body.starts:
+            yield place, cleaned(body.element(body.starts[place]))
+
+
+def items(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
+    """Items of a list that have an address, without their marks."""
+    for place, item in elements(places, body):
+        yield place, re.sub(r"\A<li\b[^>]*>|</li>\Z", "", item)
+
+
+def explanations(places: Iterable[str], name: str, body: Body) -> Iterator[tuple[str, str]]:
+    """A term and what the glossary says of it."""
+    for place in places:
+        said = cleaned(body.first_after(place, DEFINITION))
+        if said:
+            yield place, f"<p><strong>{html.escape(name)}</strong></p>{said}"
+
+
+def sections(section: nodes.section) -> Iterator[tuple[str, str]]:
+    """A section by its title and its first words."""
+    title = section.next_node(nodes.title)
+    if title is not None:
+        heading = html.escape(title.astext())
+        words = html.escape(first_words(section))
+        for place in section["ids"]:
+            yield place, f"<p><strong>{heading}</strong></p><p>{words}</p>"
+
+
+def claim_previews(app: Sphinx, doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
+    """The rows whose cards stand on a page: verdict, statement and finding."""
+    shown = {
+        place for card in doctree.findall(html_tag) for place in card["ids"] if card["classes"]
+    }
+    for _, row, record in content_of(app).scored:
+        place = row_anchor(row["id"])
+        if place in shown:
+            badge = body.first_after(place, BADGE)
+            statement = body.first_after(place, STATEMENT)
+            said = html.escape(finding_text(record))
+            yield place, f"<p>{badge} <code>{row['id']}</code></p>{statement}<p>{said}</p>"
+
+
+def cleaned(piece: str) -> str:
+    """A piece of a page without what only serves the page itself."""
+    for dropped in DROPPED:
+        piece = dropped.sub("", piece)
+    return piece

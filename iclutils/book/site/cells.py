@@ -1,0 +1,78 @@
+"""Where the site shows a page's code: set-up at the end, a figure's code at the figure.
+
+Cells tagged ``setup`` (imports, knobs) come first in a page's file and its notebook, where they
+have to run first. On the site they stand at the end, under "Run it", with a link at the top.
+"""
+
+from collections.abc import Iterator
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.util import logging
+
+from iclutils.book.runs.cache import CHAPTERS
+from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.page import Page
+
+logger = logging.getLogger(__name__)
+
+SETUP = "setup"  # the tag of a cell
+RUN = "Run it"
+RUN_ANCHOR = "run-it"
+
+
+def is_cell(node: nodes.Node) -> bool:
+    """Whether a node is a code cell with its outputs."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def cells(node: nodes.Element) -> Iterator[nodes.container]:
+    """The code cells in a part of a page."""
+    return (one for one in node.findall(nodes.container) if is_cell(one))
+
+
+def unfolded(node: nodes.Element) -> None:
+    """Take the bars off the code in a part of a page."""
+    for bar in list(node.findall(HideCodeCellNode)):
+        bar.replace_self(bar.children)
+
+
+def code_without_bar(figure: nodes.figure) -> nodes.Node | None:
+    """The folded code of the cell that draws a figure, taken out of the cell; None without one."""
+    cell = figure.parent
+    while cell is not None and not is_cell(cell):
+        cell = cell.parent
+    if cell is None or cell.get("hide_mode") != "input":
+        return None
+    bar = next(cell.findall(HideCodeCellNode), None)
+    if bar is None:
+        return None
+    code = bar.children[0]
+    cell.remove(bar)
+    bar.remove(code)
+    return code
+
+
+def move_setup(page: Page, doctree: nodes.document) -> None:
+    """Take the cells tagged ``setup`` out of their places and show them at the end."""
+    taken = [cell for cell in cells(doctree) if SETUP in cell["cell_metadata"].get("tags", [])]
+    if not taken:
+        return
+    for cell in taken:
+        if next(cell.findall(nodes.figure), None) is not None:
+            logger.warning("a cell tagged 'setup' draws a figure", location=cell)
+        cell.parent.remove(cell)
+        unfolded(cell)
+    whole = doctree.next_node(nodes.section)
+    link = tag("a", RUN, href=f"#{RUN_ANCHOR}")
+    whole.insert(1, tag("p", link, classes=["run-link", "screen-only"]))
+    how = how_to_run(page.name.removeprefix(f"{CHAPTERS.as_posix()}/"))
+    folded = tag("details", tag("summary", "The set-up"), *taken, classes=["page-fold"])
+    whole += tag("div", tag("h2", RUN), how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])
+
+
+def how_to_run(chapter: str) -> html_tag:
+    """How a page is run and checked, and its files."""
+    files = from_run("", what="chapter_files", chapter=chapter)
+    command = tag("code", f"make chapter NAME={chapter}")
+    return tag("p", command, " runs and checks this page. To take home: ", files)

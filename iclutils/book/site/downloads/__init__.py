@@ -1,0 +1,1 @@
+"""What readers take home: notebooks, data, the package, and the page that lists them."""

@@ -1,0 +1,93 @@
+"""The ledger as data: ``ledger.csv`` and ``ledger.json`` beside the page of all rows."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from iclutils.book.runs.cache import CHAPTERS
+from iclutils.book.site.results import Entry, Results, row_anchor
+from iclutils.book.site.words import quotations
+
+FILES = {
+    "book/ledger.csv": "one line a row",
+    "book/ledger.json": "the same with the parts and controls as they nest",
+}
+SOURCE = ("document", "place", "reading", "printed", "suggested_by")
+WRITTEN = (
+    "kind",
+    "brief",
+    "statement",
+    "statistic",
+    "tolerance",
+    "quantity",
+    "expected",
+)
+MAY_BE_WRITTEN = ("amended", "audit", "note", "superseded_by")
+FOUND = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
+ORIGIN = ("commit", "clean", "environment", "date")
+
+
+def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
+    """A row as written before measuring, and what this build's run found."""
+    chapter, row = entry
+    record = results.record(chapter, row["id"])
+    run = results.run(chapter)
+    found = asdict(record) if record else {}
+    measured = record.controls if record else {}
+    controls = {name: dict(control) for name, control in row["controls"].items()}
+    for name, comparison in measured.items():
+        controls[name] = controls[name] | asdict(comparison)
+    out: dict[str, Any] = {
+        "chapter": chapter,
+        "id": row["id"],
+        "anchor": f"{CHAPTERS.name}/{results.cards(chapter)}.html#{row_anchor(row['id'])}",
+    }
+    out |= {field: row["source"].get(field) for field in SOURCE}
+    out["printed"] = quotations(row)
+    out |= {field: row[field] for field in WRITTEN}
+    out |= {field: row.get(field) for field in MAY_BE_WRITTEN}
+    out["criterion"] = row.get("parts", "none")
+    out["amended"] = [plain(change) for change in row.get("amended", [])]
+    out |= {field: found.get(field) for field in FOUND}
+    out |= {
+        "controls": controls,
+        "settings": record.settings if record else None,
+        "seed": run.seed,
+        "seeds": results.seeds.get(row["id"], {}),
+        "chapter_seconds": run.seconds,
+        "run": run.state,
+    }
+    out |= {field: run.origin.get(field) for field in ORIGIN}
+    return out
+
+
+def as_csv(rows: list[dict[str, Any]]) -> str:
+    """One line a row; what nests is JSON in its cell."""
+    if not rows:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({field: cell(value) for field, value in row.items()})
+    return text.getvalue()
+
+
+def cell(value: Any) -> Any:
+    """One value of the table."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
+
+
+def plain(change: Mapping[str, Any]) -> dict[str, str]:
+    """A change of a row with its date as text."""
+    return {field: str(value) for field, value in change.items()}
+
+
+def ledger_files(entries: Iterable[Entry], results: Results) -> dict[str, str]:
+    """The two files by their places on the site."""
+    rows = [ledger_row(entry, results) for entry in entries]
+    texts = (as_csv(rows), json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    return dict(zip(FILES, texts, strict=True))

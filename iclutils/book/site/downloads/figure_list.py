@@ -1,0 +1,66 @@
+"""The list of the book's figures: ``{figure-list}``.
+
+By chapter, each with its number, the first sentence of its caption and its files.
+"""
+
+from collections.abc import Sequence
+
+from docutils.nodes import Element, Node, inline
+
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT
+from iclutils.book.site.downloads.lists import sized_link
+from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
+from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.pictures.gallery import figures_of, figures_of_run
+
+
+class FigureList(LedgerDirective):
+    """Every figure of the chapters."""
+
+    def run(self) -> list[Node]:
+        """The list, with places for numbers and files; a caption has one sentence a line."""
+        chapters = []
+        for chapter, heading in self.prepare().headings.items():
+            path = cache.chapter_path(chapter, ROOT)
+            self.env.note_dependency(str(path))
+            items = [
+                tag(
+                    "li",
+                    from_run("", what="figure_number", name=figure.name),
+                    " ",
+                    inline("", "", *self.markdown(figure.caption.split("\n")[0])),
+                    " ",
+                    from_run("", what="figure_files", name=figure.name),
+                )
+                for figure in figures_of_run(chapter, None)
+            ]
+            if items:
+                title = tag("p", heading, classes=["download-title"])
+                chapters.append(tag("li", title, tag("ul", *items)))
+        return [tag("ul", *chapters, classes=["downloads", "figure-list"])]
+
+
+def figure_number(page: Page, node: Element) -> Sequence[Node | str]:
+    """A figure's number as its own page has it, linked to its place."""
+    figure = figures_of(page.content)[node["name"]]
+    env = page.builder.env
+    numbered = env.toc_fignumbers[f"{cache.CHAPTERS.as_posix()}/{figure.chapter}"]["figure"]
+    number = ".".join(map(str, numbered[figure.name]))
+    address = f"{page.to_chapter(figure.chapter)}#{figure.name}"
+    return [tag("a", env.config.numfig_format["figure"] % number, href=address)]
+
+
+def figure_files(page: Page, node: Element) -> Sequence[Node | str]:
+    """A figure's drawing, its data and the weights that it carries; nothing if it is not run."""
+    figure = figures_of(page.content)[node["name"]]
+    if figure.output is None:
+        return []
+    table = str(figure.with_it.get("csv", ""))
+    links: list[html_tag] = [
+        sized_link(page, figure.svg_file, "SVG", len(figure.svg.encode())),
+        sized_link(page, figure.csv_file, "data (CSV)", len(table.encode())),
+    ]
+    if figure.npz:
+        links.append(sized_link(page, figure.npz_file, "weights (NPZ)", len(figure.npz)))
+    return spaced(links)

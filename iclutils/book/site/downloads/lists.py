@@ -1,0 +1,180 @@
+"""The page of what readers take home.
+
+``{downloads} book``, ``{downloads} chapters`` and ``{downloads} data`` list the files of
+:mod:`iclutils.book.site.downloads.offers` with their sizes, ``{downloads} exercises`` the hand-outs
+of the chapters' main pages.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from docutils.nodes import Element, Node
+
+from iclutils.book.runs.cache import is_second
+from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.key import SEEDS_FILE
+from iclutils.book.site.downloads import archive, export, prints, wheel
+from iclutils.book.site.downloads.offers import (
+    FOLDER,
+    HANDOUT,
+    offers_of,
+    recorded,
+    size_text,
+)
+from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
+from iclutils.book.site.page import LedgerDirective, Page
+
+KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source", "pdf": "PDF"}
+LISTS = ("book", "chapters", "exercises", "data")
+
+
+class Downloads(LedgerDirective):
+    """One list of the page of downloads."""
+
+    required_arguments = 1
+
+    def run(self) -> list[Node]:
+        """The place of the list."""
+        self.prepare()
+        what = self.arguments[0]
+        if what not in LISTS:
+            raise self.error(f"downloads: the list must be one of {LISTS}; got {what!r}")
+        return [from_run("", what=f"downloads_{what}")]
+
+
+def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
+    """A link to a file that is taken home, with its size."""
+    name = place.rsplit("/", 1)[1]
+    address = page.to_file(place)
+    link = tag("a", text, href=address, download="", aria_label=f"{text}: {name}")
+    return tag("span", link, f" ({size_text(size)})", classes=["file"])
+
+
+def file_link(page: Page, place: str, text: str) -> list[html_tag]:
+    """A link to one of the files, or nothing where the file is not there."""
+    offers = offers_of(page.content)
+    if place not in offers.files:
+        return []
+    return [sized_link(page, place, text, offers.size(place))]
+
+
+# -------------------------------------------------------------- the book and its chapters
+
+
+def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
+    """The whole book as an archive of this site, and as PDF."""
+    link = tag("a", "Everything in one archive", href=page.to_file(archive.PLACE), download="")
+    everything = tag(
+        "p",
+        tag("span", link, tag("span", classes=[archive.SIZE]), classes=["file"]),
+        ": this site with all notebooks, figures and their data, the ledger, the recorded results "
+        "and the licence, as a ZIP file. Unpack it and open ",
+        tag("code", "index.html"),
+        "; it needs no network.",
+    )
+    print_of_book = file_link(page, f"{FOLDER}/{prints.BOOK}.pdf", "The whole book as PDF")
+    if print_of_book:
+        words = ": all pages with contents, bookmarks and page numbers, printed from this site."
+        return [everything, tag("p", *print_of_book, words)]
+    return [
+        everything,
+        tag(
+            "p",
+            "The PDFs are printed by ",
+            tag("code", "make pdf"),
+            ", which needs Chromium and takes a few minutes; this site was built without, "
+            "or has changed since they were printed.",
+        ),
+    ]
+
+
+def chapter_files(page: Page, node: Element) -> Sequence[Node | str]:
+    """The files of the chapter that a card heads."""
+    return links_of_chapter(page, node["chapter"])
+
+
+def links_of_chapter(page: Page, chapter: str) -> Sequence[Node | str]:
+    """A chapter as notebook, Markdown and PDF."""
+    links: list[html_tag] = []
+    for kind, text in KINDS.items():
+        links += file_link(page, f"{FOLDER}/{chapter}.{kind}", text)
+    return spaced(links) or ["nothing yet"]
+
+
+def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:
+    """Each chapter with its files."""
+    items = []
+    for chapter, heading in page.content.headings.items():
+        link = tag("a", heading, href=page.to_chapter(chapter))
+        parts = [
+            tag("p", link, classes=["download-title"]),
+            tag("p", *links_of_chapter(page, chapter), classes=["files"]),
+        ]
+        items.append(tag("li", *parts))
+    return [tag("ul", *items, classes=["downloads"])]
+
+
+def downloads_exercises(page: Page, node: Element) -> Sequence[Node | str]:
+    """The exercises of every chapter, without their solutions."""
+    items = []
+    for chapter, heading in page.content.headings.items():
+        if not is_second(chapter):
+            items.append(tag("li", *file_link(page, f"{FOLDER}/{chapter}{HANDOUT}", heading)))
+    return [tag("ul", *(item for item in items if item.children), classes=["downloads"])]
+
+
+# -------------------------------------------------------------- data
+
+
+def downloads_data(page: Page, node: Element) -> Sequence[Node | str]:
+    """The ledger, the recorded results and how to cite the book."""
+    told: dict[str, Sequence[Node | str]] = {}
+    for place, what in export.FILES.items():
+        told[place] = [f": the ledger, {what}."]
+    for path in recorded():
+        told[f"{FOLDER}/{path.name}"] = [": ", *provenance(path)]
+    told[f"{FOLDER}/{wheel.name()}"] = [
+        ": the package, with the ledger and the recorded results in it, for notebooks anywhere."
+    ]
+    told[f"{FOLDER}/requirements.lock"] = [": the versions that the book was run with."]
+    told[f"{FOLDER}/CITATION.cff"] = [": how to cite the book."]
+    items = [
+        tag("li", *file_link(page, place, place.rsplit("/", 1)[1]), *words)
+        for place, words in told.items()
+        if place in offers_of(page.content).files
+    ]
+    return [tag("ul", *items, classes=["downloads"])]
+
+
+def provenance(path: Path) -> Sequence[Node | str]:
+    """Where a recorded result comes from, in a line: words and nodes."""
+    if path == ROOT / SEEDS_FILE:
+        command = tag("code", "make seeds")
+        return ["the verdicts under other master seeds, from ", command, "."]
+    held = json.loads(path.read_text(encoding="utf8"))
+    if not isinstance(held, dict):
+        return ["recorded."]
+    out: list[Node | str] = ["; ".join(made_where(held))]
+    if "command" in held:
+        out += ["; made by ", tag("code", held["command"])]
+    return [*out, "."]
+
+
+def made_where(held: dict[str, Any]) -> list[str]:
+    """What a recorded result says of the machine that made it."""
+    said = []
+    if isinstance(held.get("jobs"), list):
+        said.append(f"{len(held['jobs'])} jobs")
+    if held.get("cpu_s"):
+        said.append(f"{held['cpu_s']:.0f} s of processor time")
+    if held.get("machine"):
+        said.append(str(held["machine"]))
+    if "python" in held:
+        said.append(f"Python {held['python']}")
+    if held.get("versions"):
+        said.append(", ".join(f"{name} {number}" for name, number in held["versions"].items()))
+    if held.get("date"):
+        said.append(str(held["date"]))
+    return said

@@ -1,0 +1,98 @@
+"""The files that the site offers: notebooks, Markdown, hand-outs, PDFs, sweeps, the ledger.
+
+They lie under ``book/downloads`` of the site, so that their addresses stay; a PDF is offered only
+while it is a print of this very site.
+"""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import ROOT, files_under, write_atomically
+from iclutils.book.site.content import Content
+from iclutils.book.site.downloads import export, prints, wheel
+
+FOLDER = "book/downloads"
+HANDOUT = "_exercises.md"  # what the name of a chapter's hand-out ends in
+
+
+def recorded() -> list[Path]:
+    """Results of runs too long for the book, and the verdicts of other master seeds."""
+    return sorted((ROOT / "book" / "recorded").glob("*.json"))
+
+
+def size_text(size: int) -> str:
+    """A size as a reader wants it: kB below a million bytes, MB from there."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The files of one build."""
+
+    key: str  # of the site, which a print of it carries too
+    files: Mapping[str, Path | str | bytes]  # by place on the site: a file, or what is in it
+
+    def size(self, place: str) -> int:
+        """The size of a file in bytes."""
+        file = self.files[place]
+        if isinstance(file, Path):
+            return file.stat().st_size
+        return len(file.encode() if isinstance(file, str) else file)
+
+    def digest(self) -> str:
+        """Changes with the places and sizes, which are all that the pages say of the files."""
+        sizes = json.dumps({place: self.size(place) for place in self.files})
+        return hashlib.sha256(sizes.encode()).hexdigest()
+
+    def write(self, site: Path) -> None:
+        """Put the files into the site, and leave none there that is no longer offered."""
+        for place, file in self.files.items():
+            if isinstance(file, Path):
+                (site / place).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(file, site / place)
+            else:
+                write_atomically(site / place, file)
+        for path in (site / FOLDER).glob("*"):
+            if path.relative_to(site).as_posix() not in self.files:
+                path.unlink()
+
+
+def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[str, str]) -> Offers:
+    """What is offered now; ``notebooks`` holds the executed chapters, ``texts`` the ledger."""
+    files: dict[str, Path] = {}
+    for name in chapters:
+        files[f"{FOLDER}/{name}.ipynb"] = notebooks / cache.CHAPTERS / f"{name}.ipynb"
+        files[f"{FOLDER}/{name}.md"] = cache.chapter_path(name, ROOT)
+        files[f"{FOLDER}/{name}{HANDOUT}"] = notebooks / cache.CHAPTERS / f"{name}{HANDOUT}"
+    if prints.current(key, ROOT):
+        for path in sorted(prints.folder(ROOT).glob("*.pdf")):
+            files[f"{FOLDER}/{path.name}"] = path
+    for path in [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]:
+        files[f"{FOLDER}/{path.name}"] = path
+    there = {place: path for place, path in files.items() if path.exists()}
+    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.name()}": wheel.wheel()})
+
+
+@lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
+def offers_of(content: Content) -> Offers:
+    """The files to take home."""
+    texts = export.ledger_files(content.entries.values(), content.results)
+    key = site_key(content.results.digest())
+    return collect(content.chapters, content.notebook_folder, key, texts)
+
+
+def site_key(results_digest: str) -> str:
+    """A digest of all that the pages are made of: a print with this key is one of this site."""
+    digest = hashlib.sha256(results_digest.encode())
+    files = files_under(ROOT / "book")
+    files += [ROOT / name for name in ("_config.yml", "_toc.yml", "CITATION.cff")]
+    for path in sorted(path for path in files if path.exists()):
+        name = path.relative_to(ROOT).as_posix().encode()
+        digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

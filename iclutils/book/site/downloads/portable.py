@@ -1,0 +1,192 @@
+"""The chapters as notebooks that can be read on their own, and their exercises as hand-outs.
+
+The notebooks that MyST-NB writes hold the chapters' source, with directives and roles that Jupyter
+does not know. Here the text between the code cells is written again from the finished page, as
+plain Markdown (:mod:`iclutils.book.site.downloads.markdown`), captions and verdicts included.
+A hand-out is the exercises of one page, without their solutions, in the same Markdown.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransformer
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
+
+from iclutils.book.ledger.outputs import record_of
+from iclutils.book.runs import cache
+from iclutils.book.runs.files import write_atomically
+from iclutils.book.site.content import content_of
+from iclutils.book.site.downloads import repository
+from iclutils.book.site.downloads.markdown import Markdown
+from iclutils.book.site.downloads.notebooks import notebook_folder
+from iclutils.book.site.downloads.offers import HANDOUT
+from iclutils.book.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
+from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.results import reservation
+from iclutils.book.site.verdicts.marks import EVIDENCE, verdict_line
+
+PREFACE = (
+    "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
+    "of the run that the book shows. To run it anywhere, install the package `iclutils` and the "
+    "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
+    "{repository} it runs as it is.*"
+)
+ABOUT_HANDOUT = (
+    "*Exercises of “In-Context Learning, Reproduced” (CC BY 4.0). Figures and formulas have the "
+    "numbers of the page, where the solutions stand, too.*"
+)
+RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
+AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
+EXERCISES = (exercise_node, exercise_enumerable_node)
+UNSHOWN = ("chapter_files", "mark")  # a mark's line follows its paragraph
+
+
+def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Write notebook and hand-out of every chapter; no page has to be written anew for them."""
+    for chapter in content_of(app).chapters:
+        name = f"{cache.CHAPTERS.as_posix()}/{chapter}"
+        executed = notebook_folder(env) / f"{name}.ipynb"
+        if name in env.found_docs and executed.exists():
+            page = Page(content_of(app), app.builder, name)
+            doctree = resolved(env, page, fills)
+            numbers = env.toc_fignumbers.get(name, {})
+            writer = Markdown(numbers, addresses(name, app.config.html_baseurl))
+            folder = content_of(app).notebook_folder
+            notebook = portable(app, page, executed, doctree, writer)
+            write_atomically(folder / f"{name}.ipynb", notebook)
+            write_handout(folder / f"{name}{HANDOUT}", doctree, writer)
+    return []
+
+
+def write_handout(place: Path, doctree: nodes.document, writer: Markdown) -> None:
+    """Write a page's exercises below its title; leave no file where it has none."""
+    found = (node for node in doctree.findall() if isinstance(node, EXERCISES))
+    asked = [writer.exercise(node) for node in found]
+    if not asked:
+        place.unlink(missing_ok=True)
+        return
+    title = writer.block(next(iter(doctree.findall(nodes.title))), 2)
+    write_atomically(place, "\n\n".join([title, ABOUT_HANDOUT, *asked]) + "\n")
+
+
+def portable(
+    app: Sphinx, page: Page, executed: Path, doctree: nodes.document, writer: Markdown
+) -> str:
+    """One chapter as the text of a notebook."""
+    import nbformat
+    from nbformat import v4
+
+    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
+    placed = {mark["claim"] for mark in places(app.env.get_doctree(page.name), "mark")}
+    cells = [v4.new_markdown_cell(PREFACE.format(repository=repository.linked(app)))]  # type: ignore[no-untyped-call]
+    words: list[str] = []
+    last = -1
+    for piece in [*text_and_cells(doctree, writer, 1), len(notebook.cells)]:
+        if isinstance(piece, str):
+            words.append(piece)
+            continue
+        if any(words):
+            text = unlinked("\n\n".join(filter(None, words)))
+            cells.append(v4.new_markdown_cell(text))  # type: ignore[no-untyped-call]
+        words = []
+        for cell in notebook.cells[last + 1 : piece + 1]:
+            if cell.cell_type == "code":
+                cells.append(shown(cell, page, writer, placed))
+        last = piece
+    notebook.cells = cells
+    for count, cell in enumerate(cells):
+        cell["id"] = f"cell-{count}"
+    return str(nbformat.writes(notebook)) + "\n"  # type: ignore[no-untyped-call]
+
+
+def resolved(env: BuildEnvironment, page: Page, fills: Mapping[str, Fill]) -> nodes.document:
+    """A page with its references and numbers, as Sphinx resolves them, and its places filled."""
+    doctree = env.get_doctree(page.name)
+    before = copy(env.temp_data)
+    try:
+        env.temp_data["docname"] = page.name
+        transformer = SphinxTransformer(doctree)
+        transformer.set_environment(env)
+        transformer.add_transforms(env.app.registry.get_post_transforms())
+        transformer.apply_transforms()
+    finally:
+        env.temp_data = before
+    for card in list(doctree.findall(html_tag)):
+        if "claim" in card["classes"]:
+            card.replace_self(short(page, card))
+    for place in list(doctree.findall(from_run)):
+        known = place["what"] not in UNSHOWN
+        place.replace_self(as_nodes(fills[place["what"]](page, place) if known else []))
+    return doctree
+
+
+def short(page: Page, card: html_tag) -> html_tag:
+    """A row's card as one line: verdict, name, claim and what does not hold of it."""
+    claim = card["ids"][0].removeprefix("claim-")
+    chapter = page.content.entries[claim].chapter
+    record = page.content.results.record(chapter, claim)
+    name = tag("code", claim)
+    if record is None:
+        return tag("p", name)
+    brief = page.content.entries[claim].row["brief"]
+    said = " ".join(filter(None, [brief, reservation(record)]))
+    return tag("p", badge(record.verdict), " ", name, ": ", said)
+
+
+def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterator[str | int]:
+    """The text of a page, and the places of its code cells in the notebook, in their order."""
+    for child in node.children:
+        if isinstance(child, nodes.section):
+            yield from text_and_cells(child, writer, depth + 1)
+        elif isinstance(child, nodes.Element) and child.get("nb_element") == "cell_code":
+            yield int(child["cell_index"])
+            for caption in child.findall(nodes.caption):
+                yield writer.block(caption)
+        else:
+            yield writer.block(child, depth)
+
+
+def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> Any:
+    """A code cell with readable verdicts, but for those that the text has ``placed``.
+
+    Code that the page folds is folded in Jupyter too.
+    """
+    if "hide-input" in cell.metadata.get("tags", []):
+        cell.metadata["jupyter"] = {"source_hidden": True}
+    outputs = []
+    for output in cell.outputs:
+        record = record_of(output)
+        if record is None:
+            outputs.append(output)
+        elif record.id not in placed:
+            said = unlinked(writer.block(verdict_line(page, record)))
+            output["data"] = {"text/markdown": said, **output["data"]}
+            outputs.append(output)
+    cell.outputs = outputs
+    return cell
+
+
+def unlinked(text: str) -> str:
+    """Markdown in which no line of a verdict ends with a link that leads nowhere."""
+    return re.sub(rf" · {EVIDENCE}$", "", text, flags=re.MULTILINE)
+
+
+def addresses(page: str, site: str) -> Callable[[str], str]:
+    """Where the links of a page lead from a notebook: to notebooks beside it, and to the web."""
+
+    def address(target: str) -> str:
+        if urlsplit(target).scheme:
+            return target
+        if site:
+            return urljoin(f"{site}{page}.html", target)
+        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
+        return f"{found[1]}.ipynb" if found else ""
+
+    return address

@@ -1,0 +1,185 @@
+"""The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
+
+Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
+``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen, and
+``<name>.npz`` with the trained weights that a figure carries.
+
+A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
+(:mod:`iclutils.book.figures`). How the pages show them:
+:mod:`iclutils.book.site.pictures.run_figure`.
+
+    python -m iclutils.book.site.pictures.gallery [CHAPTER …]    the lettering of the cached figures
+"""
+
+import base64
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from iclutils.book.runs import cache
+from iclutils.book.runs.cache import CachedRun
+from iclutils.book.runs.files import ROOT, write_atomically
+from iclutils.book.site.content import Content
+from iclutils.book.site.pictures.dark import dark_svg
+
+FOLDER = "book/figures"
+SVG = "image/svg+xml"
+
+
+class Size(NamedTuple):
+    """Width and height of a drawing, in points."""
+
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a chapter; the files are named from the root of the site."""
+
+    name: str
+    chapter: str
+    caption: str  # Markdown
+    alt: str
+    output: Mapping[str, Any] | None  # what the run displayed; None where the chapter is not run
+
+    @property
+    def svg_file(self) -> str:
+        """The place of the drawing."""
+        return self.file()
+
+    def file(self, *, wide: bool = False, dark: bool = False) -> str:
+        """The place of the drawing for one kind of screen."""
+        return f"{FOLDER}/{self.name}{'-wide' if wide else ''}{'-dark' if dark else ''}.svg"
+
+    @property
+    def csv_file(self) -> str:
+        """The place of the numbers that it shows."""
+        return f"{FOLDER}/{self.name}.csv"
+
+    @property
+    def npz_file(self) -> str:
+        """The place of the trained weights that it carries."""
+        return f"{FOLDER}/{self.name}.npz"
+
+    @property
+    def npz(self) -> bytes:
+        """The trained weights that it carries; empty where there are none."""
+        return base64.b64decode(self.with_it.get("npz", ""))
+
+    @property
+    def svg(self) -> str:
+        """The drawing; raises ``ValueError`` where the chapter is not run."""
+        if self.output is None:
+            raise ValueError(f"the figure {self.name} is not drawn: {self.chapter} is not run")
+        text = self.output["data"][SVG]
+        return "".join(text) if isinstance(text, list) else str(text)
+
+    @property
+    def wide_svg(self) -> str:
+        """The same panels side by side; empty where they are in one row anyway."""
+        return str(self.with_it.get("wide", ""))
+
+    @property
+    def with_it(self) -> Mapping[str, Any]:
+        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
+        metadata = self.output.get("metadata", {}) if self.output else {}
+        carried: Mapping[str, Any] = metadata.get(SVG, {})
+        return carried
+
+    @property
+    def size(self) -> Size:
+        """The size that the SVG states."""
+        return self._size(self.svg)
+
+    @property
+    def wide_size(self) -> Size:
+        """The size that the wide SVG states."""
+        return self._size(self.wide_svg)
+
+    def _size(self, svg: str) -> Size:
+        head = svg[svg.index("<svg") :][:500]
+        return Size(self._stated(head, "width"), self._stated(head, "height"))
+
+    def _stated(self, head: str, side: str) -> float:
+        match = re.search(rf'\s{side}="([\d.]+)pt"', head)
+        if match is None:
+            raise ValueError(f"the SVG of {self.name} states no {side} in points: {head[:100]!r}")
+        return float(match[1])
+
+
+def code_cells(notebook: Any) -> list[Any]:
+    """The code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def chapter_figures(chapter: str) -> list[Figure]:
+    """The figures of a chapter in its run of the present key."""
+    run = cache.current_run(cache.chapter_path(chapter, ROOT), ROOT)
+    return figures_of_run(chapter, run)
+
+
+def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
+    """The figures of a chapter, in its order: words from the chapter, pictures from its run."""
+    written = code_cells(cache.read_chapter(cache.chapter_path(chapter, ROOT)))
+    ran = code_cells(run.notebook) if run else written
+    found: list[Figure] = []
+    for cell, done in zip(written, ran, strict=True):
+        pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
+        options = cell.metadata.get("mystnb", {})
+        figure = options.get("figure", {})
+        if figure and not pictures:
+            pictures = [None]
+        for picture in pictures:
+            name = figure.get("name", "")
+            caption = str(figure.get("caption", "")).strip()
+            alt = options.get("image", {}).get("alt", "")
+            found.append(Figure(name, chapter, caption, alt, picture))
+    return found
+
+
+@lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
+def figures_of(content: Content) -> Mapping[str, Figure]:
+    """Every figure of the chapters by its name.
+
+    Raises ``ValueError`` where two share a name or have none.
+    """
+    found: dict[str, Figure] = {}
+    for chapter, run in content.runs.items():
+        for figure in figures_of_run(chapter, run):
+            if figure.name in found:
+                others = f"{found[figure.name].chapter} and {chapter}"
+                raise ValueError(f"two figures share the name {figure.name!r}: in {others}")
+            found[figure.name] = figure
+    return found
+
+
+def write_figures(figures: Iterable[Figure], site: Path) -> None:
+    """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
+    written: set[Path] = set()
+    for figure in figures:
+        if figure.output is None:
+            continue
+        contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
+        if figure.npz:
+            contents[figure.npz_file] = figure.npz
+        for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
+            if svg:
+                contents[figure.file(wide=wide)] = svg
+                contents[figure.file(wide=wide, dark=True)] = dark_svg(svg)
+        for name, content in contents.items():
+            write_atomically(site / name, content)
+            written.add(site / name)
+    for path in (site / FOLDER).glob("*"):
+        if path not in written:
+            path.unlink()
+
+
+if __name__ == "__main__":
+    for chapter_name in sys.argv[1:] or cache.toc_chapters(ROOT):
+        for one in chapter_figures(chapter_name):
+            print(chapter_name, one.name, one.with_it.get("lettering"))

@@ -1,0 +1,138 @@
+"""How the pages show the figures: each with links to its files, and any of them on another page.
+
+Every chapter's figure gets a line with links to its SVG and its numbers under its caption, and its
+code, where the cell hides it.
+``{run-figure} NAME`` shows a chapter's figure on another page, with a caption of its own and a link
+to its place.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from iclutils.book.site.cells import code_without_bar
+from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.page import Page
+from iclutils.book.site.pictures.gallery import Figure, Size, figures_of
+
+PIXELS = 4 / 3  # to a point
+WIDE_SCREEN = "screen and (min-width: 760px)"  # there the text has the room of LAPTOP
+
+
+class RunFigure(SphinxDirective):
+    """A chapter's figure on another page: ``{run-figure} NAME``, the caption inside.
+
+    ``:alt:`` is its alternative text here (else the chapter's).
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[Mapping[str, Any]] = {"alt": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """A figure whose picture and links are places."""
+        name = self.arguments[0]
+        alt = self.options.get("alt", "")
+        shown = from_run("", what="figure_picture", name=name, alt=alt)
+        links = from_run("", what="figure_links", name=name)
+        caption = tag("figcaption", *self.parse_content_to_nodes(), links)
+        return [tag("figure", shown, caption, classes=["run-figure"])]
+
+
+def named(page: Page, node: nodes.Element) -> Figure:
+    """The figure that a place names; raises ``ValueError`` where no chapter has one."""
+    known = figures_of(page.content)
+    name = node["name"]
+    if name not in known:
+        raise ValueError(f"run-figure: no chapter has a figure '{name}'; there are {sorted(known)}")
+    return known[name]
+
+
+def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """The picture of a chapter's figure."""
+    figure = named(page, node)
+    if figure.output is None:
+        return [nodes.paragraph("", "This figure is not run yet.")]
+    return pictures(page, figure, node["alt"])
+
+
+def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """The line under a chapter's figure on another page."""
+    figure = named(page, node)
+    place = f"{page.to_chapter(figure.chapter)}#{figure.name}"
+    return [files_line(page, figure, tag("a", "In its chapter", href=place), " · ")]
+
+
+def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
+    """The figure in the colours of either theme, of which the theme shows one."""
+    words = " ".join((alt or figure.alt).split())
+    return [
+        picture(page, figure, words, dark=False, shown="only-light"),
+        picture(page, figure, words, dark=True, shown="only-dark"),
+    ]
+
+
+def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> html_tag:
+    """The figure in one theme's colours, on a wide screen with its panels side by side.
+
+    Its sizes are stated so that the page does not jump when it comes.
+    """
+    source = page.beside(figure.file(dark=dark))
+    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.size))
+    if not figure.wide_svg:
+        # not the image alone: the theme hides captions beside the image of the other theme
+        return tag("picture", image)
+    wide = page.beside(figure.file(wide=True, dark=dark))
+    beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure.wide_size))
+    return tag("picture", beside, image, classes=["wide"])
+
+
+def pixels(size: Size) -> dict[str, str]:
+    """A size as attributes of an image."""
+    return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
+
+
+def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
+    """The line under a caption; ``before`` stands first in it."""
+    links = [
+        file_link(page, figure, figure.svg_file, "SVG", "SVG file"),
+        " · ",
+        file_link(page, figure, figure.csv_file, "data (CSV)", "data (CSV)"),
+    ]
+    if figure.npz:
+        weights = file_link(page, figure, figure.npz_file, "weights (NPZ)", "trained weights (NPZ)")
+        links += [" · ", weights]
+    return tag("p", *before, *links, classes=["figure-files"])
+
+
+def file_link(page: Page, figure: Figure, place: str, text: str, what: str) -> html_tag:
+    """A link to one of a figure's files, which says to a screen reader of which figure."""
+    return tag("a", text, href=page.beside(place), aria_label=f"{what} of the figure {figure.name}")
+
+
+def show_figures(page: Page, doctree: nodes.document) -> None:
+    """Show each figure that a chapter's cell draws from its file, with links to its files."""
+    known = figures_of(page.content)
+    for node in list(doctree.findall(nodes.figure)):
+        found = [known[name] for name in node["names"] if name in known]
+        if found:
+            show_figure(page, node, found[0])
+
+
+def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
+    """Show one figure from its file: one file a figure, whichever page shows it."""
+    image = next(iter(node.findall(nodes.image)), None)
+    if image is not None and figure.output is not None:
+        image.replace_self(pictures(page, figure))
+    legend = next(iter(node.findall(nodes.legend)), None)
+    if legend is None:
+        legend = nodes.legend()
+        node += legend
+    tools = tag("div", files_line(page, figure), classes=["figure-tools"])
+    code = code_without_bar(node)
+    if code is not None:
+        tools.insert(0, tag("details", tag("summary", "code"), code, classes=["figure-code"]))
+    legend += tools

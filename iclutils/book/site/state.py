@@ -1,0 +1,49 @@
+"""What the pages in the output folder were made of: the next build writes what has changed."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+
+from iclutils.book.runs.files import write_atomically
+from iclutils.book.site.content import Content, content_of
+from iclutils.book.site.downloads.offers import offers_of
+from iclutils.book.site.page import remembered
+
+
+def state_of(content: Content) -> Mapping[str, str]:
+    """What is compared."""
+    offers = offers_of(content)
+    return {"results": content.results.digest(), "files": offers.digest(), "key": offers.key}
+
+
+def note(app: Sphinx) -> Path:
+    """Where the build notes what the pages in the output folder were made of."""
+    return Path(app.outdir).parent / "site.json"
+
+
+def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """The pages that are to be written anew although their own files have not changed.
+
+    All of them when a run, its origin or its reference values have changed, whichever chapter it is
+    of; those that list files when a file has. The note of the last build is taken away until this
+    one has ended well.
+    """
+    state = state_of(content_of(app))
+    try:
+        before = json.loads(note(app).read_text(encoding="utf8"))
+    except (OSError, ValueError):
+        before = {}
+    note(app).unlink(missing_ok=True)
+    if before.get("results") != state["results"]:
+        return sorted(env.found_docs)
+    if before.get("files") != state["files"]:
+        return sorted(remembered(env) & env.found_docs)
+    return []
+
+
+def note_state(app: Sphinx) -> None:
+    """Write the note: the pages are whole."""
+    write_atomically(note(app), json.dumps(state_of(content_of(app))))

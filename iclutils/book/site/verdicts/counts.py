@@ -1,0 +1,92 @@
+"""Numbers of the whole ledger inside a sentence: ``{ledger-count}`NAME```.
+
+``rows``, ``theirs`` (rows about what a source prints) and ``ours``; ``negative`` and ``damaged``:
+rows of theirs that fail or hold in part, and those among them that rest on damaged text;
+``sampled-parts`` and ``false-alarms``: how many parts are judged by a number with an error, and of
+how many books with nothing but true statements one would contradict one of them ("1 book in 41").
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from docutils.nodes import Element, Node, system_message
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from iclutils.book.ledger import FAILS, IN_PART
+from iclutils.book.ledger.alarms import false_alarm, sampled_parts
+from iclutils.book.site.content import LEDGER
+from iclutils.book.site.nodes import from_run
+from iclutils.book.site.page import Page, remember_page
+from iclutils.book.site.results import Scored
+from iclutils.book.site.words import is_damaged, is_ours
+
+logger = logging.getLogger(__name__)
+
+NEGATIVE = (FAILS, IN_PART)
+
+
+def theirs(scored: Sequence[Scored]) -> list[Scored]:
+    """The rows about what a source prints."""
+    return [one for one in scored if not is_ours(one.row)]
+
+
+def ours(scored: Sequence[Scored]) -> list[Scored]:
+    """The rows that the book asks itself."""
+    return [one for one in scored if is_ours(one.row)]
+
+
+def negative(scored: Sequence[Scored]) -> list[Scored]:
+    """The rows that find against a source, in part or as a whole."""
+    return [one for one in theirs(scored) if one.record.verdict in NEGATIVE]
+
+
+def damaged(scored: Sequence[Scored]) -> list[Scored]:
+    """Those that rest on text which our copy does not show as it was printed."""
+    return [one for one in negative(scored) if is_damaged(one.row)]
+
+
+def parts_of(scored: Sequence[Scored]) -> int:
+    """How many parts were judged by a number with an error."""
+    return sampled_parts(one.record for one in scored)
+
+
+def false_alarms(scored: Sequence[Scored]) -> str:
+    """Of how many true books one would show a contradicted part, to two digits."""
+    parts = parts_of(scored)
+    if not parts:
+        return "no book"
+    books = 1 / false_alarm(parts)
+    digits = 1 - math.floor(math.log10(books))
+    return f"1 book in {round(books, digits):g}"
+
+
+COUNTS: Mapping[str, Callable[[Sequence[Scored]], object]] = {
+    "rows": len,
+    "theirs": lambda scored: len(theirs(scored)),
+    "ours": lambda scored: len(ours(scored)),
+    "negative": lambda scored: len(negative(scored)),
+    "damaged": lambda scored: len(damaged(scored)),
+    "sampled-parts": parts_of,
+    "false-alarms": false_alarms,
+}
+
+
+class CountRole(SphinxRole):
+    """One number of the whole ledger."""
+
+    def run(self) -> tuple[list[Node], list[system_message]]:
+        """The place; nothing, with a warning, where there is no such number."""
+        name = self.text.strip()
+        if name not in COUNTS:
+            message = "%s: no such number: %s; there are %s"
+            logger.warning(message, self.name, name, list(COUNTS), location=self.get_location())
+            return [], []
+        remember_page(self.env)
+        self.env.note_dependency(str(LEDGER))
+        return [from_run("", what="ledger_count", count=name)], []
+
+
+def ledger_count(page: Page, node: Element) -> Sequence[Node | str]:
+    """The number, from the rows that were run."""
+    return [str(COUNTS[node["count"]](page.content.scored))]

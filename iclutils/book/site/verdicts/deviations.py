@@ -1,0 +1,104 @@
+"""The register of what the book does differently: every entry a place, and one page of all.
+
+Each chapter's second page has a section of numbered deviations with their effects. Every entry gets
+an address, ``dev-CHAPTER-NUMBER``; ``{deviations}`` lists them all by their first words.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+
+from iclutils.book.runs import cache
+from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.notes import PageNotes
+from iclutils.book.site.page import Page
+from iclutils.book.site.plain import plain_text
+
+HEADINGS = re.compile(r"Deviations|What we did differently")
+LEADS = (nodes.strong, nodes.emphasis)
+CHAPTER = re.compile(rf"{cache.CHAPTERS.as_posix()}/0*(\d+\w?)_")
+
+
+class Deviation(NamedTuple):
+    """One entry: its place on its page, and its first words."""
+
+    place: str
+    words: str
+
+
+ENTRIES: PageNotes[list[Deviation]] = PageNotes("deviations")
+REGISTERS: PageNotes[bool] = PageNotes("registers")  # of the pages that list them
+
+
+def note_deviations(app: Sphinx, doctree: nodes.document) -> None:
+    """Give the entries of a chapter's page their addresses."""
+    chapter = CHAPTER.match(app.env.docname)
+    if chapter is None:
+        return
+    found: list[Deviation] = []
+    for entry in entries(doctree):
+        place = f"dev-{chapter[1]}-{len(found) + 1}"
+        entry["ids"].append(place)
+        found.append(Deviation(place, subject(entry)))
+    ENTRIES.put(app.env, found)
+
+
+def entries(doctree: nodes.document) -> Iterator[nodes.Element]:
+    """The items of the numbered lists, and the rows of the tables, in those sections."""
+    for section in doctree.findall(nodes.section):
+        title = section.next_node(nodes.title)
+        if title is None or not HEADINGS.match(title.astext()):
+            continue
+        for child in section.children:
+            if isinstance(child, nodes.enumerated_list):
+                yield from child.findall(nodes.list_item)
+            elif isinstance(child, nodes.table):
+                for body in child.findall(nodes.tbody):
+                    yield from body.findall(nodes.row)
+
+
+def subject(entry: nodes.Element) -> str:
+    """What an entry is about: its words in bold or italics, or the cells after its number."""
+    if isinstance(entry, nodes.row):
+        cells = [plain_text(cell) for cell in entry.findall(nodes.entry)]
+        return f"{cells[1]}; here: {cells[2]}"
+    lead = next((node for node in entry.findall() if isinstance(node, LEADS)), None)
+    return plain_text(lead if lead is not None else entry).rstrip(".,:")
+
+
+class Deviations(SphinxDirective):
+    """The register; its page is written in every build, since any page may have a new entry."""
+
+    def run(self) -> list[nodes.Node]:
+        """The place of the lists."""
+        REGISTERS.put(self.env, True)
+        return [from_run("", what="deviations")]
+
+
+def write_register_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """The pages that list the deviations."""
+    return sorted(REGISTERS.of(env).keys() & env.found_docs)
+
+
+def deviations(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """A list for each chapter, in the book's order."""
+    found = ENTRIES.of(page.builder.env)
+    out: list[nodes.Node | str] = []
+    for chapter in page.content.chapters:
+        name = f"{cache.CHAPTERS.as_posix()}/{chapter}"
+        if found.get(name):
+            heading = page.content.headings[cache.first_page(chapter)]
+            items = [item(page, name, entry) for entry in found[name]]
+            out += [tag("h2", heading), tag("ul", *items, classes=["register"])]
+    return out
+
+
+def item(page: Page, name: str, entry: Deviation) -> html_tag:
+    """One entry with its address."""
+    link = tag("a", entry.words, href=f"{page.to_page(name)}#{entry.place}")
+    return tag("li", tag("code", entry.place), " ", link)

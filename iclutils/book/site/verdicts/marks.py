@@ -1,0 +1,185 @@
+"""A verdict in place: a mark behind the sentence that it is about, and one readable line.
+
+The line has the badge, the claim in a sentence, what does not hold of it, the number with its name
+and a small picture of its interval against what it was held to, and leads to the row's card. Where
+the number that was compared is a logarithm, the line shows what it is the logarithm of.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from docutils import nodes
+
+from iclutils.book.ledger import (
+    FAILS,
+    HOLDS,
+    NOT_TESTABLE,
+    SUPERSEDED,
+    UNDECIDED_ROW,
+    Record,
+)
+from iclutils.book.ledger.finding import readable
+from iclutils.book.ledger.lines import comparison_text
+from iclutils.book.ledger.tightest import tightest
+from iclutils.book.site.nodes import SIGNS, badge, html_tag, slug, tag
+from iclutils.book.site.numbers import written
+from iclutils.book.site.page import Page
+from iclutils.book.site.plain import plain_markdown
+from iclutils.book.site.results import reservation, value_text
+from iclutils.book.site.verdicts.interval import MEASURED, headline, picture
+from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
+from iclutils.book.site.words import (
+    damage,
+    is_damaged,
+    is_ours,
+    logarithm_base,
+    quoted,
+    short_name,
+    without_logarithm,
+)
+
+FAR = 300.0  # a larger logarithm stands for no number that one could write
+EVIDENCE = "evidence"  # the words of the link to a row's card
+EXPLAINED = "how to read this line"  # of the link in a page's first line
+PLACE = "book/intro", "#reading-a-verdict"  # where that is said
+
+
+# in a sentence two pairs of verdicts share a sign: what matters there is whether it holds
+MARKS = SIGNS | {SUPERSEDED: SIGNS[FAILS], NOT_TESTABLE: SIGNS[UNDECIDED_ROW]}
+TOUCHING = "\u2060"  # joins a mark to the word before it
+
+
+def line_of_row(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
+    """The line of the row that a place names."""
+    record = record_of(page, node)
+    if record is None:
+        return [tag("p", f"{node['claim']}: {NOT_RUN}", classes=["verdict-line"])]
+    return [verdict_line(page, record)]
+
+
+def marked_line(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
+    """The same below a mark, which opens it where the row holds."""
+    found = line_of_row(page, node)
+    found[0]["ids"] = [line_anchor(node["claim"])]
+    record = record_of(page, node)
+    if record is not None and record.verdict == HOLDS and not node.get("open"):
+        found[0]["attributes"]["hidden"] = "hidden"
+    return found
+
+
+def line_anchor(claim: str) -> str:
+    """Where the line of a row stands below its mark."""
+    return f"line-{claim}"
+
+
+def mark(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """The mark behind a sentence: it leads to its row's evidence, and opens its line."""
+    row = page.content.entries[node["claim"]].row
+    record = record_of(page, node)
+    address = page.to_chapter(node["chapter"], row["id"])
+    if node.get("listed"):
+        address = f"#{checked_anchor(row['id'])}"
+    verdict = record.verdict if record is not None else NOT_RUN
+    link = tag(
+        "a",
+        mark_of_row(record, row),
+        tag("span", f" {row['id']}", classes=["paper-only"]),
+        href=address,
+        aria_label=f"{verdict}: {plain_markdown(row['brief'])}",
+        data_line=line_anchor(row["id"]),
+        classes=["judged"],
+    )
+    return [TOUCHING, link]
+
+
+def mark_of_row(record: Record | None, row: Mapping[str, Any]) -> html_tag:
+    """The sign of a verdict; an open ring is around it where the row rests on damaged text."""
+    verdict = record.verdict if record is not None else NOT_RUN
+    classes = ["sign", f"verdict-{slug(verdict)}", *["sign-damaged"] * is_damaged(row)]
+    return tag("span", MARKS.get(verdict, "?"), classes=classes, title=verdict)
+
+
+def checked_anchor(claim: str) -> str:
+    """Where a row stands in the table of what its page checks."""
+    return f"checked-{claim}"
+
+
+def explain_first(page: Page, doctree: nodes.document) -> None:
+    """Let the first line of a page that has a picture lead to where such lines are explained."""
+    for line in doctree.findall(html_tag):
+        if "verdict-line" in line["classes"] and any(line.findall(nodes.raw)):
+            line += explanation(page)
+            return
+
+
+def verdict_line(page: Page, record: Record) -> html_tag:
+    """One row: badge, claim, reservation, number, picture, and the way to the evidence."""
+    row = page.content.entries[record.id].row
+    own = OWN_SETTINGS if not record.default_settings else ""
+    pieces: list[nodes.Node | str] = [badge(record.verdict), " ", *damage(row), " "]
+    pieces += [tag("span", row["brief"] + own, classes=["line-claim"]), " "]
+    if finding := reservation(record):
+        pieces += [tag("span", finding, classes=["line-finding"]), " "]
+    if record.value is not None:
+        number, quantity = measured(record, row["quantity"])
+        shown = tag("span", number, classes=["line-number"])
+        pieces += ["Measured: ", shown, " (", *quoted(quantity), "). "]
+    held = headline(record)
+    if held is not None:
+        pieces += [picture(held, drawn(row["quantity"])), " "]
+    if (name := tightest(record.parts)) is not None:
+        tight = f"{readable(name)}, {comparison_text(record.parts[name])}"
+        pieces += [f"Tightest of {len(record.parts)} parts: {tight}. "]
+    documents = page.content.ledger["documents"]
+    whose = (
+        "asked by this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
+    )
+    address = page.to_chapter(record.chapter, record.id)
+    evidence = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {record.id}")
+    pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]
+    return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
+
+
+def explanation(page: Page) -> html_tag:
+    """The way to where a verdict's line and its picture are explained."""
+    document, place = PLACE
+    link = tag("a", EXPLAINED, href=page.to_page(document) + place)
+    return tag("span", " · ", link, classes=["line-source"])
+
+
+def drawn(quantity: str) -> str:
+    """What the picture shows: of a logarithm the number itself, which was compared."""
+    return MEASURED if logarithm_base(quantity) is None else "the logarithm"
+
+
+def measured(record: Record, quantity: str) -> tuple[str, str]:
+    """The number of a line and its name; a logarithm as what it is the logarithm of.
+
+    >>> row = {"chapter": "c", "id": "i", "verdict": "holds", "value": 3.365, "half_width": 0.04}
+    >>> rest = {"parts": {}, "controls": {}, "settings": {}, "default_settings": True}
+    >>> measured(Record(**row, **rest), "log of linear over softmax minimum")
+    ('28.9, from 27.8 to 30.1', 'linear over softmax minimum')
+    >>> near = {"value": 0.0021, "half_width": 0.0001}
+    >>> measured(Record(**(row | near), **rest), "log of the gain")[0]
+    '1.0021, from 1.0020 to 1.0022'
+    """
+    base = logarithm_base(quantity)
+    value, half_width = record.value or 0.0, record.half_width or 0.0
+    if base is None or not abs(value) + half_width < FAR:
+        return written(value_text(record)), quantity
+    ends = (value, value - half_width, value + half_width)
+    digits = significant((half_width or abs(value)) * math.log(base))
+    factors = (f"{base**end:#.{digits}g}".removesuffix(".") for end in ends)
+    number, low, high = map(written, factors)
+    text = f"{number}, from {low} to {high}" if low != high else number
+    return text, without_logarithm(quantity)
+
+
+def significant(share: float) -> int:
+    """How many digits a number needs in which a ``share`` of it is to be seen; three at least.
+
+    >>> significant(0.04), significant(0.0001)
+    (3, 5)
+    """
+    return max(3, 1 - math.floor(math.log10(share))) if share > 0 else 3

@@ -1,0 +1,147 @@
+"""Single results of the run inside a sentence.
+
+``{claim-value}`` and ``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the
+run found, linked to the evidence; ``id|part|factor`` (or ``id||factor``) shows the factor that a
+measured logarithm stands for, as a number above 1. ``{claim-picture}`` shows the small picture of
+a row's number and the range that it is held to.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from docutils.nodes import Element, Node, system_message
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxRole
+
+from iclutils.book.ledger import format_value
+from iclutils.book.runs.cache import CHAPTERS
+from iclutils.book.site.content import LEDGER, content_of
+from iclutils.book.site.nodes import badge, from_run, spaced, tag
+from iclutils.book.site.numbers import written
+from iclutils.book.site.page import Page, remember_page
+from iclutils.book.site.verdicts.interval import headline, picture
+from iclutils.book.site.verdicts.marks import EVIDENCE
+from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
+from iclutils.book.site.words import damage, logarithm_base
+
+logger = logging.getLogger(__name__)
+
+FACTOR = "factor"
+SMALL = 1e-5  # a half-width below this share of the value is not shown
+DIGITS = 5  # of a value without its half-width
+FACTOR_DIGITS = 2  # of a factor without its half-width
+
+
+class Asked(NamedTuple):
+    """What a role's text names."""
+
+    claim: str
+    part: str = ""
+    form: str = ""
+
+
+def parse(text: str) -> Asked | None:
+    """Read ``id``, ``id|part`` or ``id|part|factor``; None for anything else."""
+    pieces = [piece.strip() for piece in text.split("|")]
+    if len(pieces) > len(Asked._fields):
+        return None
+    asked = Asked(*pieces)
+    return asked if asked.form in ("", FACTOR) else None
+
+
+class ClaimRole(SphinxRole):
+    """One result in a sentence: the value, the verdict or the picture of a row."""
+
+    def __init__(self, what: str) -> None:
+        """``what`` names the fill: ``inline_value``, ``inline_verdict`` or ``inline_picture``."""
+        super().__init__()
+        self.what = what
+
+    def run(self) -> tuple[list[Node], list[system_message]]:
+        """The place; nothing, with a warning, where there is no such row."""
+        asked = parse(self.text)
+        entries = content_of(self.env.app).entries
+        if asked is None or asked.claim not in entries:
+            message = "%s: no such row or form: %s"
+            logger.warning(message, self.name, self.text, location=self.get_location())
+            return [], []
+        remember_page(self.env)
+        self.env.note_dependency(str(LEDGER))
+        chapter = entries[asked.claim].chapter
+        return [from_run("", what=self.what, chapter=chapter, **asked._asdict())], []
+
+
+def number_text(value: float, half_width: float, digits: int) -> str:
+    """A value with its half-width, or to ``digits`` digits where that is too small to show."""
+    if half_width < SMALL * abs(value):
+        text = f"{value:.{digits}g}"
+    else:
+        text = format_value(value, half_width)
+    return written(text)
+
+
+def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
+    """The value of a row, or of one part of it."""
+    record = record_of(page, node)
+    if record is None:
+        return [tag("span", NOT_RUN)]
+    value = record.value
+    half_width = record.half_width
+    if node["part"]:
+        part = record.parts.get(node["part"])
+        if part is None:
+            message = "claim-value: row '%s' has no part '%s'; it has %s"
+            known = list(record.parts)
+            logger.warning(message, node["claim"], node["part"], known, location=page.name)
+            return []
+        value = part.value
+        half_width = part.half_width
+    if value is None:
+        message = "claim-value: row '%s' has no value"
+        logger.warning(message, node["claim"], location=page.name)
+        return []
+    half_width = half_width or 0.0
+    digits = DIGITS
+    if node["form"] == FACTOR:
+        quantity = page.content.entries[node["claim"]].row["quantity"]
+        base = logarithm_base(quantity)
+        if base is None:
+            message = "claim-value: row '%s' shows no logarithm, and so no factor: %s"
+            logger.warning(message, node["claim"], quantity, location=page.name)
+            return []
+        value = base ** abs(value)
+        half_width *= value * math.log(base)
+        digits = FACTOR_DIGITS
+    own = "" if record.default_settings else OWN_SETTINGS
+    text = number_text(value, half_width, digits) + own
+    address = page.to_chapter(node["chapter"], node["claim"])
+    return [tag("a", text, href=address, classes=["claim-value"])]
+
+
+def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
+    """The verdict of a row, and a link to its card: the row's name, or in a chapter a word."""
+    record = record_of(page, node)
+    shown = tag("span", NOT_RUN, classes=["verdict"])
+    if record is not None:
+        shown = badge(record.verdict)
+    address = page.to_chapter(node["chapter"], node["claim"])
+    marks = damage(page.content.entries[node["claim"]].row)
+    in_chapter = page.name.startswith(CHAPTERS.as_posix())
+    link = tag("a", tag("code", node["claim"]), href=address)
+    if in_chapter:
+        link = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {node['claim']}")
+    return spaced([shown, *marks, link])
+
+
+def inline_picture(page: Page, node: Element) -> Sequence[Node | str]:
+    """The picture of a row's number; nothing, with a warning, where the row shows none."""
+    record = record_of(page, node)
+    if record is None:
+        return [tag("span", NOT_RUN)]
+    held = headline(record)
+    if held is None:
+        message = "claim-picture: the number of row '%s' is that of no part"
+        logger.warning(message, node["claim"], location=page.name)
+        return []
+    return [picture(held)]

@@ -1,0 +1,53 @@
+"""How long the run took that the site shows: ``{run-times}``, a table with a line a chapter."""
+
+from collections.abc import Sequence
+
+from docutils.nodes import Element, Node
+
+from iclutils.book.runs.origin import Run
+from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.page import LedgerDirective, Page
+
+HEAD = ("page", "processor time", "master seed", "run")
+
+
+class RunTimes(LedgerDirective):
+    """The table of the runs."""
+
+    def run(self) -> list[Node]:
+        """The place of the table."""
+        self.prepare()
+        return [from_run("", what="run_times")]
+
+
+def run_times(page: Page, node: Element) -> Sequence[Node | str]:
+    """A line for each page with code, and their sum."""
+    results = page.content.results
+    lines = []
+    total = 0.0
+    for chapter, heading in page.content.headings.items():
+        run = results.run(chapter)
+        total += run.seconds or 0.0
+        link = tag("a", heading, href=page.to_chapter(chapter))
+        lines.append(line(tag("th", link, scope="row"), *cells(run)))
+    sum_ = tag("th", "all pages, one after the other", scope="row")
+    lines.append(line(sum_, duration(total), "", "", classes=["total"]))
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in HEAD)))
+    table = tag("table", head, tag("tbody", *lines), classes=["scorecard", "run-times"])
+    return [tag("div", table, classes=["scorecard-frame"])]
+
+
+def cells(run: Run) -> tuple[str, str, str]:
+    """Time, seed and state of a run."""
+    taken = "not timed" if run.seconds is None else duration(run.seconds)
+    return taken, "" if run.seed is None else str(run.seed), run.state
+
+
+def duration(seconds: float) -> str:
+    """A time on one core: seconds below two minutes, minutes from there."""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def line(heading: html_tag, *words: str, classes: Sequence[str] = ()) -> html_tag:
+    """One line of the table."""
+    return tag("tr", heading, *(tag("td", word) for word in words), classes=classes)

@@ -1,0 +1,93 @@
+"""A small site, built again and again: no build leaves an old stamp standing, or an old print."""
+
+from types import SimpleNamespace
+
+import pytest
+from small_site import MINI, SOUND, Site
+
+from iclutils.book.runs.files import write_atomically
+from iclutils.book.site import state
+from iclutils.book.site.downloads import prints
+
+STAMPED = "abc1234567 (clean), environment 1a2b3c4d, master seed 0, 45 s on one core, 2026-11-21"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Four builds on one folder, each after one change, by what it was."""
+    site = Site(tmp_path_factory.mktemp("site"))
+    seen = {}
+    site.ran(outcome=None)
+    seen["only run"] = site.build()
+    site.ran()  # nothing but the origin of the run is new
+    broken_off = prints.folder(site.root) / f"{SOUND}.pdf"
+    write_atomically(broken_off, "a print that was broken off, or is of another site")
+    seen["compared"] = site.build()
+    write_atomically(prints.note(site.root), site.key())
+    seen["printed"] = site.build()
+    with site.reference.open("a") as file:
+        file.write("# edited\n")
+    site.note.unlink()  # as a build leaves it that is killed while it writes
+    (site.html / "book/notes.html").write_text("half a page")
+    seen["edited"] = site.build()
+    assert site.key()
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        ("only run", "not yet compared"),
+        ("compared", "run and compared with"),
+        ("printed", "run and compared with"),
+        ("edited", "changed after"),
+    ],
+)
+def test_no_build_leaves_an_old_stamp_on_any_page(site, build, words):
+    for name, text in site[build].pages.items():
+        stamp = text.split("run-stamp")[1].split("</p>")[0]
+        assert words in stamp, f"{name} after the build '{build}': {stamp}"
+        assert STAMPED in stamp
+
+
+def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
+    """An incomplete print is not offered, nor one of a site whose stamp was another.
+
+    No link leads to either.
+    """
+    for build, (pages, files) in site.items():
+        linked = [name for name, text in pages.items() if f"{SOUND}.pdf" in text]
+        offered = f"{SOUND}.pdf" in files
+        assert offered == (build == "printed"), build
+        assert bool(linked) == offered, build
+        assert "make pdf" in pages["book/downloads"]
+    assert f'href="../downloads/{SOUND}.pdf"' in site["printed"].pages[f"book/chapters/{SOUND}"]
+
+
+def test_each_file_is_offered_with_its_size(site):
+    pages, files = site["compared"]
+    assert {f"{SOUND}.ipynb", f"{SOUND}.md", "CITATION.cff"} <= files
+    size = len((MINI / "chapters" / f"{SOUND}.md").read_bytes())
+    assert f"Markdown source</a> ({max(1, round(size / 1000))} kB)" in pages["book/downloads"]
+    assert "ledger.csv" in pages["book/downloads"]
+
+
+def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):
+    """A build that is killed leaves none, even if the next one has the results of the last."""
+    held = tmp_path / "site.json"
+    made_of = {"results": "r", "files": "f"}
+    monkeypatch.setattr(state, "note", lambda app: held)
+    monkeypatch.setattr(state, "content_of", lambda app: None)
+    monkeypatch.setattr(state, "state_of", lambda content: made_of)
+    monkeypatch.setattr(state, "remembered", lambda env: {"downloads"})
+    pages = SimpleNamespace(found_docs={"intro", "downloads"})
+    assert state.refresh(None, pages) == ["downloads", "intro"]  # nothing is known
+    assert not held.exists()
+    state.note_state(None)
+    assert state.refresh(None, pages) == []
+    assert not held.exists()  # killed here
+    assert state.refresh(None, pages) == ["downloads", "intro"]
+    for changed, anew in (("results", ["downloads", "intro"]), ("files", ["downloads"])):
+        state.note_state(None)
+        made_of[changed] += "2"
+        assert state.refresh(None, pages) == anew
