@@ -1,4 +1,4 @@
-/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (iclutils/book/site/filters.py). The choice is
+/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (iclutils/book/site/verdicts/filters.py). The choice is
    kept in the address, as in #claims?verdict=fails&source=collins2024&words=window, so that it can be linked to. */
 (() => {
 "use strict";
@@ -11,22 +11,63 @@ function bringLetters() {
 }
 window.addEventListener("load", bringLetters);
 
+/** A row of the ledger, and on other pages how it is judged, is text until it is opened, and elements from then on. */
+document.addEventListener("toggle", event => {
+  const kept = event.target.matches("details.claim, details.claim-how") && event.target.querySelector(":scope > noscript");
+  if (kept) kept.outerHTML = kept.textContent;
+}, true);
+
+/** An opened row can be cited: the words that the page gives, with the row's name and its address. */
+document.addEventListener("toggle", event => {
+  const row = event.target, words = document.querySelector(".cite-row span");
+  if (!words || !row.matches("details.claim") || row.querySelector(".cite-copy")) return;
+  const button = document.createElement("button"), page = document.querySelector("link[rel=canonical]")?.href || location.href;
+  button.type = "button";
+  button.className = "cite-copy";
+  button.textContent = "Copy a citation";
+  button.addEventListener("click", async () => {
+    const address = page.startsWith("file:") ? "" : `, ${page.split("#")[0]}#${row.id}`;
+    const text = `${words.textContent}, row ${row.id.replace("claim-", "")}${address}.`;
+    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.replaceWith(text); }
+  });
+  row.append(button);
+}, true);
+
+/** All words of a row, those that are still kept as text too. */
+function wordsOf(node) {
+  const kept = node.querySelector("noscript");
+  if (!kept) return node.textContent;
+  const shown = [...node.childNodes].map(child => child.contains(kept) ? "" : child.textContent).join(" ");
+  return shown + " " + new DOMParser().parseFromString(kept.textContent, "text/html").body.textContent;
+}
+
 function begin() {
   const bar = document.querySelector(".score-filters");
   if (!bar) return;
-  const field = bar.querySelector(".score-words"), plain = text => text.normalize("NFKD").toLowerCase();
+  const field = bar.querySelector(".score-words"), plain = text => text.normalize("NFKD").toLowerCase().replace(/[_^]/g, "");
   const groups = [...document.querySelectorAll(".score-group")];
-  const rows = groups.flatMap(group => [...group.querySelectorAll("[data-chapter]")].map(node => ({node, group, text: "", ...node.dataset,
+  const rows = groups.flatMap(group => [...group.querySelectorAll("[data-chapter]")].map(node => ({node, group, text: "", found: true, ...node.dataset,
     verdict: group.dataset.verdict || [...(node.querySelector(".verdict")?.classList || [])].join(" ").replace(/^verdict verdict-/, "")})));
   const buttons = [...bar.querySelectorAll("button[data-kind]")], said = bar.querySelector(".score-status");
-  const links = [...document.querySelectorAll(".scorecard a[data-verdict]")];
+  const links = [...document.querySelectorAll(".scorecard a[data-verdict], .score-authors a")];
   const clear = bar.querySelector(".score-clear"), known = Object.fromEntries(KINDS.map(kind =>
     [kind, new Set(buttons.filter(b => b.dataset.kind === kind).map(b => b.dataset.value))]));
-  const said_in = row => row.text || (row.text = plain(row.node.textContent + " " + row.node.id));
+  const said_in = row => row.text || (row.text = plain(wordsOf(row.node) + " " + row.node.id));
   const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind])
-    && (!choice.words || plain(choice.words).split(/\s+/).every(word => said_in(row).includes(word)));
+    && (!choice.words || row.found);
+  /** From the beginning of a word, as the site's search; a number to its end, so that 5 is not 50. */
+  const start = words => new RegExp("(?<![\\p{L}\\p{N}])" + words.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+    + (/\d$/.test(word) ? "(?!\\d)" : "")).join("\\s+"), "u");
   const plural = n => `${n} ${n === 1 ? "claim" : "claims"}`;
-  let choice = {}, speaking = 0;
+  let choice = {}, together = false, speaking = 0;
+
+  /** Note which rows have the words: where some have them next to each other, only those. */
+  function seek(text = "") {
+    const words = plain(text).split(/\s+/).filter(Boolean), phrase = start(words);
+    together = words.length > 1 && rows.some(row => phrase.test(said_in(row)));
+    const asked = together ? [phrase] : words.map(word => start([word]));
+    for (const row of rows) row.found = asked.every(each => each.test(said_in(row)));
+  }
 
   function show(speak) {
     const chosen = Boolean(choice.words) || KINDS.some(kind => choice[kind]), shown = rows.filter(row => fits(row, choice));
@@ -47,7 +88,8 @@ function begin() {
     }
     clear.hidden = !chosen;
     clearTimeout(speaking);
-    const words = chosen ? `${shown.length} of ${plural(rows.length)} shown` : `all ${plural(rows.length)}, folded`;
+    const where = choice.words && together ? ", with these words together" : "";
+    const words = chosen ? `${shown.length} of ${plural(rows.length)} shown${where}` : `all ${plural(rows.length)}, folded`;
     speaking = setTimeout(() => { said.textContent = words; }, speak ? 150 : 0);
   }
 
@@ -82,19 +124,21 @@ function begin() {
     const {kind, value} = button.dataset;
     choose({...choice, [kind]: choice[kind] === value ? "" : value});
   });
-  field.addEventListener("input", () => choose({...choice, words: field.value.trim()}));
+  field.addEventListener("input", () => { seek(field.value); choose({...choice, words: field.value.trim()}); });
   clear.addEventListener("click", () => { field.value = ""; choose({}); field.focus(); });
   for (const link of links) {
-    const {verdict, origin = "", source = "", chapter = ""} = link.dataset;
+    const {verdict = "", origin = "", source = "", chapter = ""} = link.dataset;
     const there = {verdict, origin, source: source === "ours" ? "" : source, chapter};
     link.href = `#claims?${new URLSearchParams(Object.entries(there).filter(pair => pair[1]))}`;
     link.addEventListener("click", event => { event.preventDefault(); choose(there, true); });
   }
   const arrive = () => {
     const found = read(location.hash);
-    if (Object.keys(found).length) { choice = found; field.value = found.words || ""; show(true); bar.scrollIntoView(); }
-    const target = location.hash.startsWith("#claim-") && document.getElementById(location.hash.slice(1));
-    if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+    if (Object.keys(found).length) { choice = found; field.value = found.words || ""; seek(found.words); show(true); bar.scrollIntoView(); }
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1))), unseen = target?.closest("[hidden]");
+    if (unseen) { choice = {}; field.value = ""; show(true); }
+    if (target?.matches("details.claim")) target.open = true;
+    if (unseen || target?.open) target.scrollIntoView();
   };
   bar.hidden = false;
   show(false);

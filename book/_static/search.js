@@ -1,4 +1,4 @@
-/* The search page. Its places (window.bookPlaces) are made by iclutils.book.site.search; nothing is requested. */
+/* The search page. Its places (window.bookPlaces) are made by iclutils.book.site.aids.search; nothing is requested. */
 (() => {
 "use strict";
 
@@ -93,7 +93,7 @@ function show(text) {
   const words = query.split(" ").filter(Boolean).map(start);
   const list = document.getElementById("search-results"), status = document.getElementById("search-status");
   list.replaceChildren();
-  if (!query) { status.textContent = ""; return; }
+  if (!query) { status.textContent = "A word, a letter of a formula, a figure of a paper (“Figure 5”) or the name of a claim."; return; }
   const found = places
     .map(place => ({place, score: worth(place, query, words)}))
     .filter(one => one.score > 0)

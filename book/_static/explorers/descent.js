@@ -33,18 +33,18 @@ X.explorers.descent = {
   title: "double descent",
   presets: [
     {name: "the peak", settings: {}},
-    {name: "short contexts, ~α~ = 1", settings: {alpha: 1}},
-    {name: "long contexts, ~α~ = 100", settings: {alpha: 100}},
-    {name: "endless tasks", settings: {kappa: Infinity}},
-    {name: "a ridge removes the peak", settings: {lambda: 0.1}},
-    {name: "where the gap stays", settings: {kappa: 0.5, alpha: 100, tau: 20, lambda: 1e-3}},
+    {name: "a ridge removes it", settings: {lambda: 0.1}},
+    {name: "endless tasks: one curve", settings: {kappa: Infinity}},
+    {name: "short contexts", settings: {alpha: 1}},
+    {name: "long contexts", settings: {alpha: 100}},
+    {name: "a gap that stays", settings: {kappa: 0.5, alpha: 100, tau: 20, lambda: 1e-3}},
   ],
   controls: [slider("alpha", "context length ~α~ = ~ℓ~/~d~", round(0.2, 200), 10),
     slider("kappa", "task diversity ~κ~ = ~k~/~d~", [...round(0.1, 50), Infinity], 0.5),
     slider("rho", "label noise ~ρ~", [0, ...round(0.001, 1)], 0.01),
     slider("lambda", "ridge ~λ~", [0, ...round(1e-6, 10)], 1e-5, ridgeless),
     slider("tau", "read off at ~τ~ = ~n~/~d~²", round(LEAST, MOST), 1.5)],
-  panels: [{name: "Test error against the number of practice prompts", height: 300, legend: [
+  panels: [{name: "Test error against the number of practice prompts", height: 280, legend: [
     ["~e~_{ICL}, fresh tasks", "ICL"], ["~e~_{IDG}, practised tasks", "IDG"],
     ["1 + ~ρ~: answering 0", "thin"], ["trained at ~d~ = 100 (recorded)", "recorded", true],
     ["~e~_{ICL} before your last move", "ghost"]]}],
@@ -63,15 +63,15 @@ X.explorers.descent = {
       : ", where it is infinite";
     const word = peak ? `~e~_{ICL} peaks at ~τ~ = ${show(peak.tau, 3)}${height}.`
       : "There is no peak.";
-    const trained = dots.length ? " Dots: models trained at ~d~ = 100." : "";
-    return {here, icl, idg, dots, rows: [
+    const fine = dots.length ? "Dots: models trained at ~d~ = 100." : "";
+    return {here, icl, idg, dots, fine, rows: [
       ["icl", "~e~_{ICL} at ~τ~", here.icl], ["idg", "~e~_{IDG} at ~τ~", here.idg],
       ["gap", "memorization gap ~e~_{ICL} − ~e~_{IDG}", gap],
       ["nu", "effective ridge ~ν~ (for endless prompts)", settled(here.nu)],
       ["peak", "peak of ~e~_{ICL} at ~τ~ =", peak ? peak.tau : NaN],
       ["height", "height of the peak", peak ? peak.height : NaN]],
       summary: `At ~τ~ = ${plain(tau)}: ~e~_{ICL} = ${show(here.icl, 3)}, `
-        + `~e~_{IDG} = ${show(here.idg, 3)}. ${word}${trained}`};
+        + `~e~_{IDG} = ${show(here.idg, 3)}. ${word}`};
   },
   draw([panel], {rho, tau}, {here, icl, idg, dots, summary}, before) {
     const ghost = before ? [{points: before.result.icl, kind: "ghost"}] : [];

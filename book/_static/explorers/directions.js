@@ -86,14 +86,15 @@ function bestAlong(of, state, steps = 24) {
 X.explorers.directions = {
   title: "the directions that matter",
   presets: [
-    {name: "linear tasks", settings: {}},
-    {name: "waves, the paper's Figure 9 (~d~ = 10)", settings: {link: "cosine", where: "sphere"}},
-    {name: "where it breaks: curved tasks on the sphere",
+    {name: "ramps: ignore the rest", settings: {}},
+    {name: "where it breaks: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
-    {name: "long useless parts", settings: {cv: 3}},
+    {name: "a rest that is long", settings: {cv: 3}},
+    {name: "waves, as in the paper's Figure 9", settings: {link: "cosine", where: "sphere"}},
   ],
-  controls: [slider("wv", "share of what does not matter, ~w~_{v}/~w~_{u}",
-    even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "0: ignored" : x === 1 ? "1: all alike" : X.plain(x)),
+  controls: [slider("wv", "looks at what does not matter",
+    even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at the rest"
+      : `${X.plain(x)} times as much`),
   choice("link", "labels", [["linear", "linear"], ["quadratic", "squares"], ["cosine", "waves"]],
     "linear"),
   choice("where", "tokens", [["apart", "both parts independent"], ["sphere", "on the unit sphere"]],
@@ -102,10 +103,10 @@ X.explorers.directions = {
   slider("n", "context length ~n~", whole(10, 200), 50),
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.01),
   slider("cv", "length of the part that does not matter", round(0.2, 5), 1)],
-  panels: [{name: "Error against the window, ~w~_{u}", height: 280, legend: [
+  panels: [{name: "Error against the window, ~w~_{u}", height: 280, folded: true, legend: [
     ["what does not matter is ignored, ~w~_{v} = 0", "softmax"], ["your share", "target"],
     ["all directions alike, ~w~_{v} = ~w~_{u}", "thin"], ["yours before your last move", "ghost"]]},
-  {name: "Error with the best ~w~_{u}, against the share ~w~_{v}/~w~_{u}", height: 200, legend: [
+  {name: "Error with the best ~w~_{u}, against the share ~w~_{v}/~w~_{u}", height: 240, legend: [
     ["least error with this share", "exact"]]}],
   compute(state) {
     const share = state.wv;
@@ -129,19 +130,20 @@ X.explorers.directions = {
         ["yours", "least error with your share", yours.loss], ["yoursW", "best ~w~_{u} with your share", yours.wu],
         ["all", "least error with all alike", all.loss],
         ["cost", "what looking at all costs (factor)", all.loss / none.loss]],
+      fine: `Averages over ${count} drawn contexts.`,
       summary: `${verdict} Looking at all directions alike costs a factor of `
-        + `${show(all.loss / none.loss, 3)}. Averages over ${count} drawn contexts.`};
+        + `${show(all.loss / none.loss, 3)}.`};
   },
   draw([window, shares], {wv}, {none, yours, shares: points, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.yours, kind: "ghost"}] : [];
-    plot(window, {label: `Error against the window. ${words(summary)}`,
+    plot(window, {label: "Error against the window: what does not matter ignored, your share, all alike.",
       x: {label: "window along what matters, ~w~_{u} (narrower →)", short: "~w~_{u}", log: true,
         range: [0.1, NARROW]}, y: {log: true, range: [1e-3, 2]},
       lines: [...ghost, {points: curves.all, kind: "thin", name: "all alike"},
         {points: curves.none, kind: "softmax", name: "ignored"},
         {points: curves.yours, kind: "target", name: "your share"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
-    plot(shares, {label: "Least error against the share of what does not matter.",
+    plot(shares, {label: `Least error against the share. ${words(summary)}`,
       x: {label: "share ~w~_{v}/~w~_{u}", short: "share", range: [-0.5, 1.5]},
       y: {log: true, range: [1e-3, 2]},
       lines: [{points, kind: "exact", name: "least error"}],

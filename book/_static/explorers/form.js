@@ -1,21 +1,33 @@
 /* What stands around the pictures of an explorer, be it exact or a training: presets, the link to
-   its settings, the list of its numbers. */
+   its settings, the list of its numbers, and how they are put together. */
 ((X) => {
 "use strict";
 const {make, parsed, rich, show} = X;
 const REST = 250;                                   // ms: changes of an address are rationed
 
-/** Settings to start from: {nodes, mark(same)}; `choose(settings)` when one is pressed. */
-function presetsOf(presets = [], choose) {
-  const made = presets.map(preset => ({preset, button: make("button",
-    {type: "button", class: "x-preset", "aria-pressed": "false"}, ...rich(preset.name))}));
-  for (const {preset, button} of made) {
-    button.addEventListener("click", () => choose(preset.settings));
+const CHIPS = 3;                                    // presets in sight, the others are folded
+
+/** The controls' own settings. */
+const usual = controls => Object.fromEntries(controls.map(control => [control.key, control.start]));
+
+/**
+ * Settings to start from, as chips: {first, others, mark(state)}; `choose(settings)` when one is
+ * pressed. A chip stands for all settings, so that at most one is pressed.
+ */
+function presetsOf({presets = [], controls}, choose) {
+  const made = presets.map(preset => ({settings: {...usual(controls), ...preset.settings},
+    button: make("button", {type: "button", class: "x-preset"}, ...rich(preset.name))}));
+  for (const {settings, button} of made) {
+    button.addEventListener("click", () => choose(settings));
   }
-  const group = {class: "x-presets", role: "group", "aria-label": "Settings to start from"};
-  const mark = same => made.forEach(({preset, button}) =>
-    button.setAttribute("aria-pressed", String(same(preset.settings))));
-  return {nodes: made.length ? [make("div", group, ...made.map(each => each.button))] : [], mark};
+  const group = list => list.length ? [make("div", {class: "x-presets", role: "group",
+    "aria-label": "Settings to start from"}, ...list.map(each => each.button))] : [];
+  const mark = state => {
+    const agrees = ({settings}) => Object.entries(settings).every(([key, v]) => state[key] === v);
+    const pressed = made.find(agrees);
+    made.forEach(each => each.button.setAttribute("aria-pressed", String(each === pressed)));
+  };
+  return {first: group(made.slice(0, CHIPS)), others: group(made.slice(CHIPS)), mark};
 }
 
 /**
@@ -74,37 +86,74 @@ function named(controls, query) {
 }
 
 /** The settings that the page itself asks for, and the controls' own for the others. */
-const startOf = (controls, root) => ({
-  ...Object.fromEntries(controls.map(control => [control.key, control.start])),
-  ...named(controls, new URLSearchParams(root.dataset.settings || "")).settings,
-});
+const startOf = (controls, root) => ({...usual(controls),
+  ...named(controls, new URLSearchParams(root.dataset.settings || "")).settings});
 
-/** The list of numbers: {node, put(rows)} with rows of [key, label, value, format?]. */
+/**
+ * The numbers: {node, put({rows, fine})} with rows of [key, label, value, format?] and `fine`, what
+ * has to be known of how they were found.
+ */
 function numbersOf(format = show) {
-  const node = make("dl", {class: "x-numbers"});
+  const list = make("dl", {class: "x-numbers"});
+  const found = make("p", {class: "x-fine"});
+  const node = make("div", {}, found, list);
   const shown = {};
-  const put = rows => rows.forEach(([key, label, value, written = format]) => {
-    if (!shown[key]) {
-      shown[key] = make("data", {"data-key": key});
-      const title = make("dt", {}, ...rich(label));
-      node.append(make("div", {}, title, make("dd", {}, shown[key])));
+  const put = ({rows, fine = ""}) => {
+    found.replaceChildren(...rich(fine));
+    for (const [key, label, value, written = format] of rows) {
+      if (!shown[key]) {
+        shown[key] = make("data", {"data-key": key});
+        const title = make("dt", {}, ...rich(label));
+        list.append(make("div", {}, title, make("dd", {}, shown[key])));
+      }
+      shown[key].value = String(value);
+      shown[key].textContent = written(value);
     }
-    shown[key].value = String(value);
-    shown[key].textContent = written(value);
-  });
+  };
   return {node, put};
 }
 
-/** Calls `act` when the width of `root` has changed. */
-function onWidth(root, act) {
-  let width = root.clientWidth;
-  new ResizeObserver(() => {
-    if (root.clientWidth === width) return;
-    width = root.clientWidth;
-    for (const panel of root.querySelectorAll(".x-plot")) panel.wide = undefined;
-    act();
-  }).observe(root);
+/**
+ * Put an explorer together: its picture, the line of result under it, what is turned most, and
+ * under "more" all else; without a `rest` there is no "more". Returns {form, stage}; the stage is
+ * what has to be in sight.
+ */
+function assemble(root, {title, panels, said, player, fields, presets, rest, list}) {
+  const main = rest ? fields.filter(f => f.control.key === root.dataset.main) : fields;
+  const others = fields.filter(f => !main.includes(f));
+  const grid = folded => {
+    const nodes = panels.filter(panel => panel.folded === folded).map(panel => panel.node);
+    const look = nodes.length > 1 ? "x-panels x-pairs" : "x-panels";
+    return nodes.length ? [make("div", {class: look}, ...nodes)] : [];
+  };
+  const stage = make("div", {class: "x-stage"}, ...grid(false), said, ...player);
+  const form = make("form", {class: "x-controls", "aria-label": `Settings: ${title}`},
+    ...main.map(f => f.node), ...presets.first);
+  if (rest) {
+    form.append(make("details", {class: "x-more"}, make("summary", {}, "more"), ...grid(true),
+      ...presets.others, make("div", {class: "x-fields"}, ...others.map(f => f.node), ...rest),
+      list.node));
+  }
+  form.addEventListener("submit", event => event.preventDefault());
+  root.append(stage, form);
+  return {form, stage};
 }
 
-Object.assign(X, {linkOf, named, numbersOf, onWidth, presetsOf, startOf});
+/** Calls `act` when the width of a panel has changed, as when it is unfolded. */
+function onWidth(root, act) {
+  const seen = new ResizeObserver(entries => {
+    const moved = entries.map(e => e.target).filter(panel => panel.clientWidth !== panel.wide);
+    for (const panel of moved) panel.wide = undefined;
+    if (moved.length) act();
+  });
+  root.querySelectorAll(".x-plot").forEach(panel => seen.observe(panel));
+}
+
+/** Unfold a node, and scroll as little as it takes to have it in sight: not at all where it is. */
+function reveal(node) {
+  for (let at = node.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+  node.scrollIntoView({block: "nearest"});
+}
+
+Object.assign(X, {assemble, linkOf, named, numbersOf, onWidth, presetsOf, reveal, startOf});
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -1,7 +1,8 @@
-/* An explorer on its page: presets, controls, panels, one sentence, numbers, and its link. */
+/* An explorer on its page: panels, one sentence, controls, presets, numbers, and its link. */
 ((X) => {
 "use strict";
-const {draw, field, linkOf, make, named, numbersOf, onWidth, presetsOf, rich, startOf, within} = X;
+const {assemble, draw, field, linkOf, make, named, numbersOf, onWidth, presetsOf, rich, startOf,
+  within} = X;
 const LATE = 1000;                                  // ms after which a sentence is too old
 const REST = 600;                                   // ms without a move: the settings are at rest
 
@@ -20,17 +21,17 @@ function panelOf(panel, name) {
     "data-name": text, "data-panel": name});
   const caption = make("figcaption", {}, ...rich(panel.name));
   const node = make("figure", {class: "x-panel"}, caption, frame, legendOf(panel.legend));
-  return {frame, node};
+  return {frame, node, folded: Boolean(panel.folded)};
 }
 
 /**
- * Build the explorer that `root` names; returns [name, restore(query)].
+ * Build the explorer that `root` names; returns [name, {restore(query), steer(query), stage}].
  *
- * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, …},
+ * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, fine, …},
  * draw(frames, state, result, before)}, where `before` is {state, result} at the last rest or null,
  * and `begin({root, state, move(settings), taken(act)})` where something runs by itself: `move`
- * leaves the address alone, `act` is called when the reader takes a control. A `small` one has no numbers,
- * no link and no buttons of its own.
+ * leaves the address alone, `act` is called when the reader takes a control. A `folded` panel
+ * stands under "more"; a `small` explorer has nothing there.
  */
 function build(root) {
   const name = root.dataset.explorer;
@@ -46,29 +47,25 @@ function build(root) {
   let resting = 0;
   let result;
 
-  const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
   const fields = spec.controls.map(control => field(control, `explorer-${name}-${control.key}`));
   const byKey = Object.fromEntries(fields.map(f => [f.control.key, f]));
-  const presets = presetsOf(spec.presets, settings => set({...start, ...settings}));
+  const presets = presetsOf(spec, settings => set(settings));
   const link = linkOf(name, () => state);
   const reset = make("button", {type: "reset", class: "x-reset"}, "Reset");
   const panels = spec.panels.map((panel, i) => panelOf(panel, String(i)));
   const list = numbersOf();
   const said = make("output", {class: "x-summary"});
-  form.append(...presets.nodes, ...fields.map(f => f.node));
-  if (!spec.small) form.append(make("div", {class: "x-buttons"}, reset, ...link.nodes));
-  root.append(form, make("div", {class: "x-panels"}, ...panels.map(p => p.node)), said);
-  if (!spec.small) root.append(list.node);
+  const rest = spec.small ? null : [make("div", {class: "x-buttons"}, reset, ...link.nodes)];
+  const parts = {title: spec.title, panels, said, player: [], fields, presets, rest, list};
+  const {form, stage} = assemble(root, parts);
 
-  const same = settings => Object.entries({...start, ...settings})
-    .every(([key, value]) => !(key in state) || state[key] === value);
   const redraw = () => spec.draw(panels.map(p => p.frame), state, result, before);
 
   function refresh() {
     queued = 0;
     result = spec.compute(state);
-    list.put(result.rows);
-    presets.mark(same);
+    list.put(result);
+    presets.mark(state);
     root.toggleAttribute("data-moved", before !== null);
     redraw();
     clearTimeout(speaking);                         // one sentence, when the slider rests
@@ -116,6 +113,9 @@ function build(root) {
     later();
   }
 
+  /** What a sentence of the page asks for: the page's own settings but for those that it names. */
+  const steer = query => set({...start, ...named(spec.controls, query).settings});
+
   for (const f of fields) {
     f.input.addEventListener("input", () => set({[f.control.key]: f.read()}));
   }
@@ -124,7 +124,6 @@ function build(root) {
     frame.addEventListener("pulled", event => set(Object.fromEntries(Object.entries(event.detail)
       .map(([key, value]) => [key, within(byKey[key].control, value)]))));
   }
-  form.addEventListener("submit", event => event.preventDefault());
   form.addEventListener("reset", event => {
     event.preventDefault();
     restore(new URLSearchParams());
@@ -135,7 +134,7 @@ function build(root) {
   onWidth(root, redraw);
   const taken = act => fields.forEach(f => f.input.addEventListener("input", act));
   spec.begin?.({root, state, move, taken});
-  return [name, restore];
+  return [name, {restore, stage, steer}];
 }
 
 Object.assign(X, {build, panelOf});

@@ -5,6 +5,7 @@
 ((X) => {
 "use strict";
 const {even, kept, make, plot, population, show, tokens, widthOf, words} = X;
+const TRAIN = "chapters/01_attention_window.html#explorer-train_window?play=1";
 const SETTING = {family: "affine", d: 3, n: 400, sigma: 0.3};
 const STEEP = 2;
 const FLAT = 0.3;
@@ -97,7 +98,8 @@ X.explorers.glimpse = {
   begin({root, state, move, taken}) {
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     const button = make("button", {type: "button", class: "x-reset x-play"}, "Play");
-    root.querySelector("form").append(button);
+    const train = make("a", {class: "x-reset x-train", href: TRAIN}, "Train one yourself");
+    root.querySelector("form").append(button, train);
     button.hidden = still.matches;
     let running = 0;
     let begun = 0;

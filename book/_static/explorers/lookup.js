@@ -60,21 +60,21 @@ function crossing(K, rho) {
 X.explorers.lookup = {
   title: "letters and numbers",
   presets: [
-    {name: "the chapter's: 8 letters, ~σ~² = 1", settings: {}},
-    {name: "little noise", settings: {rho: 0.05}},
-    {name: "much noise", settings: {rho: 10}},
+    {name: "they cross", settings: {}},
+    {name: "little noise: softmax sooner", settings: {rho: 0.05}},
+    {name: "much noise: it takes long", settings: {rho: 10}},
     {name: "many letters", settings: {K: 40}},
   ],
   controls: [slider("c", "tokens per letter, ~N~/~K~", round(LEAST, MOST), 4),
     slider("rho", "noise ~σ~² (the signal has 1)", round(0.02, 20), 1),
     slider("K", "letters ~K~", even(3, 64, 1), 8)],
   panels: [
-    {name: "Error against the length of the prompt", height: 280, legend: [
+    {name: "Error against the length of the prompt", height: 260, legend: [
       ["linear attention", "linear"], ["softmax attention, best window", "softmax"],
       ["the best that any predictor can do", "thin"],
       ["softmax attention before your last move", "ghost"]]},
     {name: "Softmax's error against its window: a right letter counts exp(~w~), others 1",
-      height: 220, legend: [
+      height: 220, folded: true, legend: [
       ["error of the window ~w~", "softmax"], ["log(1 + ~Λ~)", "noise"]]},
   ],
   compute({c, rho, K}) {
@@ -86,8 +86,8 @@ X.explorers.lookup = {
     const lengths = [...new Set(PER_LETTER.map(each => Math.max(1, Math.round(each * K))))];
     const counts = countsOf(K, N);
     const against = f => lengths.map(length => [length / K, f(length)]);
-    const from = Number.isNaN(at) ? "Linear attention is better at every length shown."
-      : `Softmax attention is better from ${show(at, 2)} tokens per letter on.`;
+    const from = Number.isNaN(at) ? "Linear is better at every length."
+      : `Softmax is better from ${show(at, 2)} tokens on.`;
     return {N, best, linear, law, curves: {
       linear: against(length => linearLookup(K, length, rho)),
       softmax: against(length => bestLookup(K, length, rho).loss),

@@ -8,10 +8,10 @@ const RATIOS = logspace(0.1, 10, 33);
 X.explorers.mismatch = {
   title: "the mismatch",
   presets: [
-    {name: "noise sets the window", settings: {}},
-    {name: "the paper's Figure 5 (~n~ = 200, ~σ~ = 0.01)",
-      settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
-    {name: "where it breaks: spacing sets it", settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
+    {name: "a wrong window costs", settings: {}},
+    {name: "where it breaks: it costs nothing",
+      settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
+    {name: "the paper's Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
   controls: [slider("ratio", "test over pretraining, ~L~′/~L~", round(0.1, 10), 3.2),
     CONTEXT, {...NOISE, label: "noise over steepness, ~σ~/~L~"}, DIMENSION, CLASS],
@@ -19,7 +19,7 @@ X.explorers.mismatch = {
     {name: "How much worse than the best window", legend: [
       ["loss at ~w~^{*}(~L~) over loss at ~w~^{*}(~L~′)", "exact"], ["your test", "target", true],
       ["before your last move", "ghost"]]},
-    {name: "Loss on the test tasks against the window", legend: [["loss on tasks of ~L~′", "exact"],
+    {name: "Loss on the test tasks against the window", folded: true, legend: [["loss on tasks of ~L~′", "exact"],
       ["the window it has, ~w~^{*}(~L~)", "target", true],
       ["the best, ~w~^{*}(~L~′)", "softmax", true], ["before your last move", "ghost"]]},
   ],
@@ -33,8 +33,8 @@ X.explorers.mismatch = {
     };
     const found = trial(ratio);
     const few = Math.min(here.best().effective, found.best.effective) < 10;
-    const rough = !few ? "" : here.method === "drawn" ? " Averages over drawn contexts."
-      : " A window of fewer than ten tokens: the closed form is rough here.";
+    const rough = !few ? "" : here.method === "drawn" ? "Averages over drawn contexts."
+      : "A window of fewer than ten tokens: the closed form is rough here.";
     const curve = RATIOS.map(r => [r, trial(r).worse]);
     return {...found, w, here: here.best(), curve, on: found.model.curve("loss"), rows: [
       ["pretrained", "window of pretraining ~w~^{*}(~L~)", w],
@@ -42,8 +42,9 @@ X.explorers.mismatch = {
       ["moved", "test loss at ~w~^{*}(~L~)", found.moved.loss],
       ["best", "test loss at ~w~^{*}(~L~′)", found.best.loss],
       ["worse", "ratio of the two", found.worse]],
+      fine: rough,
       summary: `Pretrained at ~L~, tested at ${show(ratio, 3)} ~L~: the loss is `
-        + `${show(found.worse, 3)} times that of a unit pretrained on the test's own class.${rough}`};
+        + `${show(found.worse, 3)} times that of a unit pretrained on the test's own class.`};
   },
   draw([curve, loss], {ratio}, {w, moved, best, worse, curve: points, on, summary}, before) {
     const ghost = key => before ? [{points: before.result[key], kind: "ghost"}] : [];
@@ -60,7 +61,7 @@ X.explorers.mismatch = {
       x: {label: "window parameter ~w~ (narrower →)", short: "~w~", log: true, range: [0.1, W_MAX]},
       y: {log: true, range: steady(loss, low, on[0][1] * 1.2, 4)},
       lines: [...ghost("on"),
-        {points: on, kind: "exact", name: "loss", ends: "fewer than one token left"}],
+        {points: on, kind: "exact", name: "loss", ends: "fewer than two tokens left"}],
       marks: [{at: w, kind: "target"}, {at: best.w, kind: "softmax"}],
       dots: [{at: [best.w, best.loss], kind: "softmax"}, {at: [w, moved.loss], kind: "target"}]});
   },

@@ -32,7 +32,7 @@ const softmaxAt = (family, d, n, sigma) => population(family, d, n, 1, sigma).be
 X.explorers.offset = {
   title: "the missing constant",
   presets: [
-    {name: "the paper's tasks, ~d~ = 5", settings: {}},
+    {name: "five dimensions", settings: {}},
     {name: "two dimensions", settings: {d: 2}},
     {name: "ten dimensions", settings: {d: 10}},
     {name: "no constant in the tasks", settings: {offset: 0}},
@@ -42,42 +42,53 @@ X.explorers.offset = {
     x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
   slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
   {...DIMENSION, start: 5},
-  choice("family", "class of tasks", [["affine", "affine"], ["relu", "ReLU"]], "relu")],
+  choice("family", "class of tasks", [["affine", "affine"], ["relu", "ReLU"]], "relu"),
+  choice("one", "a constant 1 in each token", [["no", "no"], ["yes", "yes"]], "yes")],
   panels: [{name: "Least error against context length", height: 300, legend: [
     ["linear attention", "linear"], ["linear attention, with a constant 1 in each token", "signal"],
     ["softmax attention", "softmax"], ["limit of linear attention for long contexts", "thin"],
     ["linear attention before your last move", "ghost"]]}],
-  compute({family, d, sigma, offset, n}) {
+  compute({family, d, sigma, offset, n, one}) {
     const unit = linearUnit(family, d, offset);
     const linear = unit.minimum(n, sigma);
     const constant = unit.withConstant(n, sigma);
     const softmax = softmaxAt(family, d, n, sigma);
     const points = STEPS.map(length => [length, softmaxAt(family, d, length, sigma)]);
-    const [gained, left] = [linear / constant, constant / softmax];
+    const [gained, left, apart] = [linear / constant, constant / softmax, linear / softmax];
+    const repaired = one === "yes";
+    const rows = [["linear", "linear attention", linear], ["constant", "with a constant", constant],
+      ["softmax", "softmax attention", softmax],
+      ["floor", "limit of linear attention for long contexts", unit.floor],
+      ["gained", "what the constant 1 gains (factor)", gained],
+      ["left", "what the window then gains (factor)", left],
+      ["apart", "linear over softmax attention (factor)", apart]];
+    const others = repaired ? ["apart"] : ["constant", "gained", "left"];
     return {unit, linear, constant, softmax,
       curves: {linear: LENGTHS.map(length => [length, unit.minimum(length, sigma)]),
         constant: LENGTHS.map(length => [length, unit.withConstant(length, sigma)]),
-        softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])}, rows: [
-        ["linear", "linear attention", linear], ["constant", "with a constant", constant],
-        ["softmax", "softmax attention", softmax], ["floor", "limit of linear attention for long contexts", unit.floor],
-        ["gained", "what the constant 1 gains (factor)", gained],
-        ["left", "what the window then gains (factor)", left]],
-      summary: `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 3)}; `
-        + `the softmax window divides what is left by ${show(left, 3)}.`};
+        softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])},
+      rows: rows.filter(([key]) => !others.includes(key)),
+      summary: repaired
+        ? `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 3)}; `
+          + `the softmax window divides what is left by ${show(left, 3)}.`
+        : `At ~n~ = ${n} the error of linear attention is ${show(apart, 3)} times that of softmax `
+          + "attention."};
   },
-  draw([panel], {n}, {unit, linear, constant, softmax, curves, summary}, before) {
+  draw([panel], {n, one}, {unit, linear, constant, softmax, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.linear, kind: "ghost"}] : [];
     const floor = [[SHORTEST, unit.floor], [LONGEST, unit.floor]];
-    plot(panel, {label: `Errors of three heads against context length. ${words(summary)}`,
+    const repaired = one === "yes";
+    const heads = repaired ? "three" : "two";
+    plot(panel, {label: `Errors of ${heads} heads against context length. ${words(summary)}`,
       x: {label: "context length ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
       y: {log: true, range: [1e-5, 10]},
       lines: [...ghost, {points: floor, kind: "thin"},
         {points: curves.linear, kind: "linear", name: "linear"},
-        {points: curves.constant, kind: "signal", name: "with a constant"},
+        ...repaired ? [{points: curves.constant, kind: "signal", name: "with a constant"}] : [],
         {points: curves.softmax, kind: "softmax", name: "softmax"}],
       marks: [{at: n, text: `~n~ = ${n}`, drag: "n"}],
-      dots: [{at: [n, linear], kind: "linear"}, {at: [n, constant], kind: "signal"},
-        {at: [n, softmax], kind: "softmax"}]});
+      dots: [{at: [n, linear], kind: "linear"}, {at: [n, softmax], kind: "softmax"},
+        ...repaired ? [{at: [n, constant], kind: "signal"}] : []]});
   },
 };
 Object.assign(X, {linearUnit});

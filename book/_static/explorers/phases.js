@@ -16,17 +16,17 @@ function whereAt(name, K, p1, now, t) {
 X.explorers.phases = {
   title: "the phases of training",
   presets: [
-    {name: "the chapter's: ~p~_{1} = ½", settings: {}},
-    {name: "few features", settings: {K: 20}},
-    {name: "very many", settings: {K: 100000}},
+    {name: "a long wait", settings: {}},
+    {name: "few features: a short one", settings: {K: 20}},
+    {name: "very many: a very long one", settings: {K: 100000}},
     {name: "hardly dominant: no first phase", settings: {K: 12, p1: 0.1}},
   ],
   controls: [slider("K", "number of features ~K~", whole(12, 100000), 1000),
     slider("p1", "share of the dominant feature ~p~_{1}", even(0.1, 0.85, 0.01), 0.5)],
   panels: [
-    {name: "Weights of a rare query, divided by log ~K~", legend: [["~A~_{k}, on its target", "target"],
+    {name: "Weights of a rare query, divided by log ~K~", folded: true, legend: [["~A~_{k}, on its target", "target"],
       ["~B~_{k,1}, on the dominant feature", "dominant"], ["~A~_{k} before your last move", "ghost"]]},
-    {name: "Attention of a rare query", legend: [["on its target", "target"],
+    {name: "Attention of a rare query", folded: true, legend: [["on its target", "target"],
       ["on the dominant feature", "dominant"], ["on all others together", "other"]]},
     {name: "Prediction error", legend: [["~ℒ~_{k}, rare query", "target"],
       ["~ℒ~_{1}, dominant query", "dominant"], ["~ℒ~_{k} before your last move", "ghost"]]},
@@ -65,7 +65,7 @@ X.explorers.phases = {
     const ghost = (key, per, scale) => before ? [{kind: "ghost",
       points: line(before.result.rare, key, per || before.result.unit, scale && before.result.log)}] : [];
     plot(weights, {
-      label: `Weights of a rare query against time, with the phases as bands. ${words(summary)}`,
+      label: "Weights of a rare query against time, with the phases as bands.",
       x, y: {range: [-1.5, 2]}, bands, lines: [...ghost("A", 0, true),
         {points: line(rare, "B1", unit, log), kind: "dominant", name: "on the dominant feature"},
         {points: line(rare, "A", unit, log), kind: "target", name: "on its target", ends: ENDS}]});
@@ -78,7 +78,7 @@ X.explorers.phases = {
     const marks = Object.entries({lead, overtake, half}).filter(([, mark]) => mark)
       .map(([name, mark]) => ({at: mark.t, kind: "edge",
         drag: t => ({K: whereAt(name, K, p1, mark.t, t)})}));
-    plot(error, {label: "Prediction errors of a rare and of the dominant query against time.",
+    plot(error, {label: `Prediction errors of both queries against time. ${words(summary)}`,
       y: {log: true, range: [0.002, 1]}, bands: phases, marks,
       x: {label: "time ~t~ = ~η~ × steps", short: "~t~", log: true, range: [1, 10 * LONGEST]},
       lines: [...ghost("error", 1),

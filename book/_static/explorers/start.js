@@ -1,7 +1,8 @@
-/* Start-up: builds each explorer of the page and opens the one that the address names.
+/* Start-up: builds each explorer of the page, arms the buttons in its sentences, and opens the
+   explorer that the address names.
 
    The explorers are classic scripts on one namespace, iclExplorers: no modules and no requests, so
-   that they work from file:// too. iclutils/book/site/explorers.py lists them in their order and
+   that they work from file:// too. iclutils/book/site/pictures/explorers.py lists them in their order and
    gives each page those that it needs:
 
      numbers      grids, a minimum, log Gamma, uniform and normal numbers
@@ -9,8 +10,8 @@
      plot, probe  axes and curves in a panel; reading values from them, pulling their marks
      controls     sliders and choices, the grids of their values, those that several explorers share
      fields       the controls as they stand on the page
-     form         presets, the link to the settings, the list of numbers
-     frame        one explorer: controls, panels, sentence
+     form         presets, the link to the settings, the list of numbers, how all are put together
+     frame        one explorer: panels, sentence, controls
      *_theory     a tower's formulas: window, regression, stages
      one file for each explorer: iclExplorers.explorers[name] = its spec (frame.js says of what)
      train_define, _random, _matrices, _head     what the numerics of trainings share
@@ -22,20 +23,38 @@
 ((X) => {
 "use strict";
 
+const {make, reveal} = X;
+
+/** A button in the place of words of a sentence: "window?L=5" sets that explorer. */
+function arm(words, built) {
+  const [name, query] = words.dataset.set.split("?");
+  const look = {type: "button", class: "x-set", "data-set": words.dataset.set};
+  const button = make("button", look, ...words.childNodes);
+  button.addEventListener("click", () => {
+    built.get(name).steer(new URLSearchParams(query));
+    reveal(built.get(name).stage);
+  });
+  words.replaceWith(button);
+}
+
 /** Build them one after the other, so that the page is never held for long. */
 async function begin() {
   const built = new Map();
   for (const place of document.querySelectorAll(".explorer[data-explorer]")) {
     const training = X.explorers[place.dataset.explorer].model;
-    const [name, restore] = training ? X.train(place) : X.build(place);
-    built.set(name, restore);
+    const [name, explorer] = training ? X.train(place) : X.build(place);
+    built.set(name, explorer);
     await new Promise(done => setTimeout(done));
   }
+  X.arm = words => arm(words, built);
+  document.querySelectorAll("[data-set]").forEach(X.arm);
   const arrive = () => {                            // at a link, #explorer-window?n=1000&…
     const [, name, query] = location.hash.match(/^#explorer-(\w+)\?(.*)$/) || [];
     if (!built.has(name)) return;
-    built.get(name)(new URLSearchParams(query));
-    document.querySelector(`.explorer[data-explorer=${name}]`).scrollIntoView();
+    const {stage, restore} = built.get(name);
+    reveal(stage);
+    stage.parentElement.scrollIntoView();
+    restore(new URLSearchParams(query));
   };
   arrive();
   window.addEventListener("hashchange", arrive);

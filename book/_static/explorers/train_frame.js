@@ -1,12 +1,13 @@
-/* A training on its page: player, presets, settings, panels, one sentence, numbers, and its link.
+/* A training on its page: panels, one sentence, player, settings, presets, numbers, and its link.
    A training is {title, model, unit, counted, speeds, end, presets, controls, panels,
    view(panels, moment)} and may have `derive(settings)`, settings that follow from those on the
    page; `end`, the last step, may be a function of the run's events, its settings by step. */
 (X => {
   "use strict";
-  const {field, linkOf, make, named, numbersOf, onWidth, panelOf, presetsOf, startOf} = X;
+  const {assemble, field, linkOf, make, named, numbersOf, onWidth, panelOf, presetsOf} = X;
+  const {reveal, startOf} = X;
   const SPOKEN = 5000; // milliseconds between two sentences while it plays
-  const NARROW = 600; // pixels of a page that has no room beside the pictures
+  const SOON = 1000; // and to the first of them
   const SEED = {key: "seed", values: [0, 999999], whole: true, start: 0};
 
   /** A number of a run: counts in full. */
@@ -16,35 +17,25 @@
   X.train = root => {
     const name = root.dataset.explorer;
     const spec = X.explorers[name];
-    const start = startOf([...spec.controls, SEED], root);
+    const all = [...spec.controls, SEED];
+    const {fixed} = X.training.N.models[spec.model];
+    const start = startOf(all, root);
     const state = {...start};
-    const form = make("form", {class: "x-controls", "aria-label": `Settings: ${spec.title}`});
-    form.addEventListener("submit", event => event.preventDefault());
     const fields = spec.controls.map(control => field(control, `explorer-${name}-${control.key}`));
     const seed = make("input", {id: `explorer-${name}-seed`, type: "number", autocomplete: "off"});
     [seed.min, seed.max] = SEED.values;
     const label = make("label", {for: seed.id}, "seed");
-    const presets = presetsOf(spec.presets, settings => {
-      put({...start, seed: state.seed, ...settings});
+    const presets = presetsOf(spec, settings => {
+      put(settings);
       moved("seed"); // from the start, or what refills again
     });
     const link = linkOf(name, () => state);
-    form.append(
-      ...presets.nodes,
-      ...fields.map(f => f.node),
-      make("div", {class: "x-field"}, label, seed),
-      make("div", {class: "x-buttons"}, ...link.nodes),
-    );
-    const same = settings =>
-      Object.entries({...start, ...settings}).every(
-        ([key, value]) => key === SEED.key || state[key] === value,
-      );
     /** The settings from here on, as state and on the page. */
     const put = settings => {
       Object.assign(state, settings);
       fields.forEach(f => f.put(state[f.control.key]));
       seed.value = String(state.seed);
-      presets.mark(same);
+      presets.mark(state);
     };
 
     const panels = spec.panels.map((panel, i) =>
@@ -67,16 +58,20 @@
         link.forget();
         link.tell([]);
       },
+      begun: () => {
+        spoken = performance.now() - SPOKEN + SOON;
+        reveal(stage);
+      },
       show: moment => {
-        const {rows, summary} = spec.view(
+        const result = spec.view(
           panels.map(p => p.frame),
           moment,
         );
-        list.put(rows);
+        list.put(result);
         const now = performance.now();
         if (!player.playing() || now - spoken > SPOKEN) {
           spoken = now;
-          said.replaceChildren(...X.rich(summary));
+          said.replaceChildren(...X.rich(result.summary));
         }
         root.toggleAttribute("data-moved", Boolean(moment.run.ghost)); // its legend names it
         root.dataset.step = String(moment.step);
@@ -99,23 +94,41 @@
       put({seed: Math.min(most, Math.max(least, whole))});
       moved("seed");
     });
-    const pairs = panels.length > 1 ? "x-panels x-pairs" : "x-panels";
-    const pictures = make("div", {class: pairs}, ...panels.map(p => p.node));
     root.classList.add("x-training");
-    root.append(player.node, form, pictures, said, list.node);
-    // on a phone the first pictures stand between the player and the settings: both are in sight
-    if (window.innerWidth < NARROW) panels[Math.min(1, panels.length - 1)].node.after(form);
+    const {stage} = assemble(root, {
+      title: spec.title,
+      panels,
+      said,
+      player: [player.node],
+      fields,
+      presets,
+      rest: [
+        ...player.more,
+        make("div", {class: "x-field"}, label, seed),
+        make("div", {class: "x-buttons"}, ...link.nodes),
+      ],
+      list,
+    });
 
     /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
     const restore = query => {
-      const {settings, unknown} = named([...spec.controls, SEED], query);
+      const {settings, unknown} = named(all, query);
       put({...start, ...settings});
       link.tell(unknown);
       player.restart();
+      if (query.has("play")) player.play();
+    };
+    /** As X.build's; a run goes on with what it can change. */
+    const steer = query => {
+      const wanted = {...start, ...named(all, query).settings};
+      const changed = Object.keys(wanted).filter(key => wanted[key] !== state[key]);
+      put(wanted);
+      if (changed.length) moved(changed.find(key => fixed.includes(key)) ?? changed[0]);
+      if (query.has("play")) player.play();
     };
     put(start);
     player.restart();
     onWidth(root, player.later);
-    return [name, restore];
+    return [name, {restore, stage, steer}];
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

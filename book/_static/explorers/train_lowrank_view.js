@@ -36,9 +36,9 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
     presets: [
-      {name: "the paper's Figure 9: squares", settings: {}},
-      {name: "its waves", settings: {link: "cosine"}},
-      {name: "its affine tasks", settings: {link: "affine"}},
+      {name: "bowls: it finds them", settings: {}},
+      {name: "ramps", settings: {link: "affine"}},
+      {name: "waves", settings: {link: "cosine"}},
       {name: "without the stretch", settings: {J: "no"}},
       {name: "where it breaks: ~d~ = 4", settings: {J: "no", d: 4}},
     ],
@@ -72,6 +72,7 @@
       {
         name: "Mass per direction, softmax head",
         height: 210,
+        folded: true,
         legend: [
           ["inside col(~B~)", "target"],
           ["outside", "other"],
@@ -90,6 +91,7 @@
       {
         name: "Loss, mean of 100 steps",
         height: 210,
+        folded: true,
         legend: [
           ["softmax head", "softmax"],
           ["linear head", "other"],
@@ -226,9 +228,7 @@
           step === 0
             ? "Before training the head treats all directions alike. Press Play."
             : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head's leading ` +
-              `directions lie in col(~B~), against ${show((100 * k) / d, 2)} % by chance. The ` +
-              `mass per direction is ${show(now.relevant, 2)} inside and ` +
-              `${show(now.spurious, 2)} outside.`,
+              `directions are those that matter, against ${show((100 * k) / d, 2)} % by chance.`,
       };
     },
   };

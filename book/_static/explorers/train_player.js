@@ -23,13 +23,14 @@
   }
 
   /**
-   * A player of the training `spec` on the page: {node, playing(), restart(until), change(key)}.
+   * A player of the training `spec` on the page: {node, more, playing(), play(), restart(until),
+   * change(key)}; `more` are its controls that are seldom needed. `begun()` is called when it plays.
    *
    * `settings()` and `seed()` say how a run is started, `reset()` puts them back, `show(moment)`
    * draws a record: {run, at, step, settings, seed}. A setting that a run cannot change starts it
    * again; where `spec.refills` it goes on by itself to where it was, beside its `ghost`.
    */
-  X.makePlayer = ({name, spec, settings, seed, reset, show}) => {
+  X.makePlayer = ({name, spec, settings, seed, reset, begun, show}) => {
     const {fixed} = X.training.N.models[spec.model];
     const end = () =>
       typeof spec.end === "function" ? spec.end(run.events()) : spec.end;
@@ -41,9 +42,9 @@
     const pace = {key: "speed", label: "speed", values: spec.speeds, start: spec.speeds[2], text};
     const speed = field(pace, `explorer-${name}-speed`);
     const scrub = scrubber(`explorer-${name}-scrub`, spec.counted);
-    const buttons = make("div", {class: "x-buttons"}, play, step, again, back);
     const group = {class: "x-player", role: "group", "aria-label": `Run: ${spec.title}`};
-    const node = make("div", group, buttons, speed.node, scrub.node);
+    const node = make("div", group, play, again);
+    const more = [scrub.node, speed.node, make("div", {class: "x-buttons"}, step, back)];
 
     let playing = false;
     let rate = pace.start;
@@ -91,6 +92,7 @@
         at = Math.max(run.length - 1, 0);
         before = performance.now();
         requestAnimationFrame(tick);
+        begun();
       }
       later();
     }
@@ -135,6 +137,6 @@
     });
     speed.put(rate);
     const change = key => (key === "seed" || fixed.includes(key) ? anew() : run.set(settings()));
-    return {node, change, later, restart, playing: () => playing, play: () => set(true)};
+    return {node, more, change, later, restart, playing: () => playing, play: () => playing || set(true)};
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

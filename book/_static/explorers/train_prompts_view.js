@@ -32,14 +32,14 @@
     refills: true,
     presets: [
       {name: "the peak", settings: {}},
-      {name: "a ridge removes the peak", settings: {lambda: 0.1}},
-      {name: "short contexts, ~α~ = 1", settings: {alpha: 1, kappa: 0.5, rho: 0.01}},
-      {name: "long contexts, ~α~ = 100", settings: {alpha: 100, kappa: 0.5, rho: 0.01}},
+      {name: "a ridge removes it", settings: {lambda: 0.1}},
+      {name: "no ridge", settings: {lambda: 0, d: 14}},
+      {name: "short contexts", settings: {alpha: 1, kappa: 0.5, rho: 0.01}},
+      {name: "long contexts", settings: {alpha: 100, kappa: 0.5, rho: 0.01}},
       {
-        name: "where the gap stays",
+        name: "a gap that stays",
         settings: {alpha: 100, kappa: 0.5, rho: 0.01, lambda: 1e-3},
       },
-      {name: "no ridge, ~d~ = 14", settings: {lambda: 0, d: 14}},
     ],
     controls: [
       slider("lambda", "ridge ~λ~", [0, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1], 1e-5, v =>

@@ -66,10 +66,10 @@
     speeds: [5, 20, 60, 200, 600, 2000],
     end: lastStep,
     presets: [
-      {name: "~K~ = 12, ~p~_{1} = ½", settings: {}},
-      {name: "few features", settings: {K: 6}},
-      {name: "many features", settings: {K: 20}},
-      {name: "very dominant: a long wait", settings: {p1: 0.8}},
+      {name: "twelve features", settings: {}},
+      {name: "few: a short wait", settings: {K: 6}},
+      {name: "many: a long wait", settings: {K: 20}},
+      {name: "very dominant: a long wait too", settings: {p1: 0.8}},
       {name: "hardly dominant: no first phase", settings: {K: 8, p1: 0.2}},
     ],
     derive: ({K}) => ({N: TOKENS * K, prompts: PROMPTS, rate: RATE}),
@@ -78,10 +78,11 @@
       slider("p1", "dominant probability ~p~_{1}", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], 0.5),
     ],
     panels: [
-      {name: "Attention of each query (row) on each feature (column)", height: 250},
+      {name: "Attention of each query (row) on each feature (column)", height: 210},
       {
         name: "Weights of a rare query",
-        height: 250,
+        height: 210,
+        folded: true,
         legend: [
           ["~A~_{k}, on its target", "target"],
           ["~B~_{k,1}, on the dominant feature", "dominant"],
@@ -90,7 +91,7 @@
       },
       {
         name: "Attention of a rare query",
-        height: 250,
+        height: 210,
         legend: [
           ["on its target", "target"],
           ["on the dominant feature", "dominant"],
@@ -100,7 +101,8 @@
       },
       {
         name: "Prediction error",
-        height: 250,
+        height: 210,
+        folded: true,
         legend: [
           ["rare query", "target"],
           ["dominant query", "dominant"],
@@ -136,7 +138,7 @@
       const flowing = key => exact.points.map(p => [p.t / RATE, p[key]]);
       const attention = model.attention(run.row(at).subarray(0, K * K), K, p1);
       heat(map, {
-        height: 250,
+        height: 210,
         label:
           `Attention of ${K} queries on ${K} features after ${step} steps; a rare query gives ` +
           `${show(now.own, 2)} to its own feature and ${show(now.dominant, 2)} to the dominant ` +
@@ -190,7 +192,7 @@
       });
       const said = [
         "it unlearns the dominant feature",
-        "the weight on its target creeps up, which hardly shows yet",
+        "the weight on its target creeps up, unseen",
         "its target takes off",
         "the rest of its error is polished away",
       ][phase];
@@ -209,8 +211,8 @@
         summary:
           step === 0
             ? "Before training a query attends to every feature as often as it occurs. Press Play."
-            : `After ${step} steps a rare query is in phase ${NAMES[phase]}: ${said}. Its target ` +
-              `has ${show(100 * now.own, 2)} % of its attention.`,
+            : `Step ${step}, phase ${NAMES[phase]} of a rare query: ${said}. Its target has ` +
+              `${show(100 * now.own, 2)} % of its attention.`,
       };
     },
   };

@@ -88,16 +88,16 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 20000,
     presets: [
-      {name: "a circle", settings: {}},
-      {name: "like the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
-      {
-        name: "the paper's Figure 3 (~n~ = 20, ~σ~ = 0.01)",
-        settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
-      },
-      {name: "noise rules", settings: {sigma: 1.2, n: 400}},
+      {name: "it narrows", settings: {}},
+      {name: "much noise: it stays wide", settings: {sigma: 1.2, n: 400}},
       {
         name: "where it breaks: waves",
         settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
+      },
+      {name: "steep, as in the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
+      {
+        name: "few examples, as in its Figure 3",
+        settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
       },
     ],
     controls: [
@@ -116,7 +116,7 @@
     panels: [
       {
         name: "Weights of a prompt's tokens, by angle to the query",
-        height: 210,
+        height: 190,
         legend: [
           ["softmax head", "softmax"],
           ["exact best window", "exact"],
@@ -125,7 +125,8 @@
       },
       {
         name: "Answers on a task that it has not seen",
-        height: 210,
+        height: 190,
+        folded: true,
         legend: [
           ["the task", "exact"],
           ["softmax head", "softmax"],
@@ -134,7 +135,7 @@
       },
       {
         name: "The window ~w~ = tr ~M~/~d~",
-        height: 210,
+        height: 190,
         legend: [
           ["softmax head", "softmax"],
           ["its ‖~M~‖", "thin"],
@@ -143,14 +144,15 @@
       },
       {
         name: `Loss, mean of ${MEAN} steps`,
-        height: 210,
+        height: 190,
+        folded: true,
         legend: [
           ["softmax head", "softmax"],
           ["linear head", "other"],
           ["exact loss at ~w~^{*}", "exact"],
         ],
       },
-      {name: "The matrices", height: 170},
+      {name: "The matrices", height: 170, folded: true},
     ],
     view([weights, answers, window, loss, maps], {run, at, step, settings, seed}) {
       const {d, n} = settings;
@@ -314,9 +316,8 @@
           step === 0
             ? "Before training every token has the same weight: the head answers with the mean. " +
               "Press Play."
-            : `After ${step} steps half of the weight lies within ${show(half, 2)} degrees of ` +
-              `the query. The window is ~w~ = ${show(w, 3)}, the exact best ~w~^{*} = ` +
-              `${show(best.w, 3)}.`,
+            : `After ${step} steps the window is ~w~ = ${show(w, 3)}, the exact best ` +
+              `${show(best.w, 3)}; half of the weight lies within ${show(half, 2)} degrees.`,
       };
     },
   };

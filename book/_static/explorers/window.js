@@ -6,31 +6,29 @@ const {CLASS, CONTEXT, DIMENSION, NOISE, W_MAX, attention, even, plot, populatio
 const BEST = 0;                                     // a window of 0 stands for "the best one"
 
 /** What a reader has to know of how the loss was found. */
-const method = (model, {effective}) => {
-  const held = `The window holds ${show(effective, 2)} tokens`;
-  return model.method === "closed" ? `${held}; closed form for long contexts.`
-    : `${held}, too few for the closed form: averages over drawn contexts, always the same ones.`;
-};
+const method = model => model.method === "closed" ? "Closed form for long contexts."
+  : "Too few tokens for the closed form: averages over drawn contexts, always the same ones.";
 
 X.explorers.window = {
   title: "the window",
   presets: [
-    {name: "long prompts", settings: {}},
-    {name: "the paper's Figure 3 (~n~ = 20, ~σ~ = 0.01)",
-      settings: {n: 20, sigma: 0.01, d: 5, L: 1, family: "relu"}},
-    {name: "the paper's Figure 4, ~n~ = 200", settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
-    {name: "like the paper's Figure 1: a circle", settings: {n: 30, sigma: 0.5, d: 2, L: 6}},
-    {name: "mostly noise", settings: {n: 10000, sigma: 2, d: 2, L: 1}},
+    {name: "a clear dip", settings: {}},
+    {name: "mostly noise: a wide window", settings: {sigma: 2}},
     {name: "where it breaks: waves", settings: {n: 20, sigma: 0.01, d: 5, L: 8, family: "cosine"}},
+    {name: "few examples, as in the paper's Figure 3",
+      settings: {n: 20, sigma: 0.01, d: 5, L: 1, family: "relu"}},
+    {name: "ten times as many, its Figure 4",
+      settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
+    {name: "on a circle, like its Figure 1", settings: {n: 30, sigma: 0.5, d: 2, L: 6}},
   ],
   controls: [CONTEXT, NOISE, slider("L", "steepness ~L~", round(0.1, 10), 1), DIMENSION, CLASS,
     slider("w", "window shown below", [BEST, ...round(0.1, W_MAX)], BEST,
       w => w === BEST ? "the best, ~w~^{*}" : `~w~ = ${X.plain(w)}`)],
   panels: [
-    {name: "Loss against the window ~w~", height: 280, legend: [["loss", "exact"],
+    {name: "Loss against the window ~w~", height: 250, legend: [["loss", "exact"],
       ["bias²", "signal"], ["variance: noise", "noise"],
       ["variance: scatter of the task's values", "dotted"], ["loss before your last move", "ghost"]]},
-    {name: "Attention on one drawn context, by angle to the query", height: 170, legend: [
+    {name: "Attention on one drawn context, by angle to the query", height: 170, folded: true, legend: [
       ["weight of a token, against the largest", "softmax"],
       ["the window, exp(~w~ cos ~θ~), same scale", "thin"]]},
   ],
@@ -43,9 +41,8 @@ X.explorers.window = {
     const curves = Object.fromEntries(["bias", "noise", "scatter", "loss"]
       .map(part => [part, model.curve(part)]));
     const angle = drawn.half * 180 / Math.PI;
-    const parts = `loss ${show(best.loss, 3)} = bias² ${show(best.bias, 3)} `
-      + `+ noise ${show(best.noise, 3)} + scatter ${show(best.scatter, 3)}`;
     const yours = w === BEST ? ""
+      : used.few ? " Your window holds too few tokens for the closed form."
       : ` Your window ~w~ = ${show(w, 3)} has ${show(used.loss / best.loss, 3)} times that loss.`;
     return {model, best, used, t, drawn, curves, angle, rows: [
       ["w", "best window ~w~^{*}", best.w], ["loss", "loss at ~w~^{*}", best.loss],
@@ -54,10 +51,12 @@ X.explorers.window = {
       ["effective", "tokens averaged over, ~n~_{eff}", best.effective],
       ["drawn", "~n~_{eff} of the drawn context", drawn.effective],
       ["half", "half of its weight within (degrees)", angle]],
-      summary: `Best window ~w~^{*} = ${show(best.w, 3)}: ${parts}.${yours} ${method(model, best)}`};
+      fine: method(model),
+      summary: `The best window, ~w~^{*} = ${show(best.w, 3)}, averages over `
+        + `${show(best.effective, 2)} tokens; the loss is ${show(best.loss, 3)}.${yours}`};
   },
   draw([loss, strip], {w}, {best, used, t, drawn, curves, angle, summary}, before) {
-    const ends = "fewer than one token left";
+    const ends = "fewer than two tokens left";
     const lines = [["bias", "signal", "bias²"], ["noise", "noise", "noise"],
       ["scatter", "dotted", "scatter"], ["loss", "exact", "loss"]]
       .map(([part, kind, name]) => ({points: curves[part], kind, name}));
@@ -69,7 +68,8 @@ X.explorers.window = {
       y: {log: true, range: steady(loss, best.loss / 20, start * 1.2, 4)}, lines,
       marks: [{at: best.w, text: w === BEST ? `~w~^{*} = ${show(best.w, 3)}` : ""},
         {at: used.w, text: w === BEST ? "" : `~w~ = ${show(w, 3)}`, kind: "softmax", drag: "w"}],
-      dots: [{at: [best.w, best.loss], kind: "exact"}, {at: [used.w, used.loss], kind: "softmax"}]});
+      dots: [{at: [best.w, best.loss], kind: "exact"},
+        {at: [used.w, used.few ? NaN : used.loss], kind: "softmax"}]});
     const top = Math.max(...drawn.weights);
     const nearest = Math.max(...t);
     const shown = t.map((value, i) => [Math.acos(value) * 180 / Math.PI, drawn.weights[i] / top])
