@@ -36,6 +36,17 @@ def wait_until_drawn(page: Page) -> None:
     page.wait_for_function(f"document.querySelector('.explorer') && {missing} === 0")
 
 
+def unfold(page: Page) -> None:
+    """Open what stands under "more" in every explorer of an opened page."""
+    page.evaluate("document.querySelectorAll('.x-more').forEach(e => { e.open = true; })")
+
+
+def turn(page: Page, scheme: str) -> None:
+    """Turn an opened page to the light or the dark theme."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
+
+
 class Anchors(html.parser.HTMLParser):
     """The ids of a page and the places that it links to."""
 

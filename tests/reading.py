@@ -1,7 +1,10 @@
-"""What stands in the open on a page: its words, formulas and figures, and its folded cells.
+"""What stands in sight on a page: words, numbers, pictures and code, and the limits of a lecture.
 
-Folded blocks (dropdowns, solutions), code and what cells compute do not count; captions do. Run it
-for a table of all chapters:  .venv/bin/python tests/reading.py
+Words are those of the text and of captions. Exercises, credits with what was read, the checks at
+the end, code, and what cells compute do not count; what is folded counts apart, without solutions.
+Run it for a table of all pages, or of those that are named, and what breaks a rule of theirs:
+
+    .venv/bin/python tests/reading.py [NAME ...]
 """
 
 import re
@@ -19,13 +22,40 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
 
+from iclutils.book.runs import cache
+from iclutils.book.site.content import label
+
 CHAPTERS = Path(__file__).resolve().parents[1] / "book" / "chapters"
+FRONT = "intro"
+
+# upper limits; a page is as long as its idea
+WORDS = {"1": 1300, "5": 1300, "5b": 1200, "5c": 1200, FRONT: 900}
+WORDS_ELSE = 1500
+FIRST_SCREEN = 200  # words above the first heading
+NUMERALS = 25  # in 1000 words
+FOLDED_WORDS = 300
+ALIVE = 3  # explorers
+PICTURES = 5  # with them
+CODE = 30  # lines in sight
+# its specialist matter stands on the second pages of 5 and 5b, its cards at its own end
+SHARED = {"05c_task_diversity"}
+CREDITS = "Whose is what"  # the section of the chapter's card
+UNCOUNTED = {"Exercises", "How it was checked", CREDITS, "Cite and reuse"}
 DIRECTIVE = re.compile(r"\{([\w:-]+)\}\s*(.*)")
 OPTION = re.compile(r"^:([\w-]+):\s*(.*)$")
-FOLDED = {"dropdown", "solution"}
-WORDLESS = {"verdicts", "raw", "bibliography", "code", "image"}
+SILENT = {  # no words of theirs are in sight
+    *("exercise", "solution", "index", "raw", "bibliography", "image", "prediction-end"),
+    *("scorecard", "ledger", "cite-the-book", "downloads", "run-times", "deviations"),
+}
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "setup"}  # no code in sight
+NUMBERS = {"glue:text", "claim-value", "ledger-count"}  # roles that show one number of a run
+WORDLESS = {"judged", "cite", "cite:p", "cite:t", "claim-picture"}
 TARGET = re.compile(r" <[^<>]*>$")
 WORD = re.compile(r"[^\W_][\w'’-]*")
+NUMERAL = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \u00a0\u202f]\d{3}\b)*")
+# numbers that are part of a name: Result 1, chapter 5b, May 2024
+NAMED = re.compile(r"\b(?:[Cc]hapters?|[Ss]ections?|Result|Theorem|Lemma|Figure|GPT)[ -]\d+\w*")
+YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 PARSER = MarkdownIt("commonmark").enable("table")
 for plugin in (front_matter_plugin, colon_fence_plugin, dollarmath_plugin, myst_role_plugin):
     PARSER.use(plugin)
@@ -33,26 +63,38 @@ for plugin in (front_matter_plugin, colon_fence_plugin, dollarmath_plugin, myst_
 
 @dataclass
 class Open:
-    """What a reader meets on a page without opening anything, in the order of the page."""
+    """What a reader meets on a page, in its order; ``folded`` are the words behind a bar."""
 
     words: int = 0
-    formulas: int = 0
+    numerals: int = 0
+    folded: int = 0
+    first_screen: int = 0  # words above the first heading
+    opens_alive: bool = False  # whether an explorer stands there
+    alive: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
-    bars: list[str] = field(default_factory=list)  # the names of folded cells
-    unnamed: int = 0  # folded cells whose bar has no name of its own
-    runs: int = 0  # folded cells that follow another with nothing between them
-    before_code: int = 0  # words before the first cell
-    cards: bool = False  # whether the ledger's cards stand on the page
-    tables: int = 0  # written ones; a cell's tables are told from the built page
-    _cells: int = 0
-    _after_fold: bool = False
+    code: list[str] = field(default_factory=list)  # the cells in sight
+    cards: list[str] = field(default_factory=list)  # the sections in which a chapter card stands
+    verdicts: bool = False  # whether the ledger's cards stand on the page
+    section: str = ""
 
-    def text(self, words: int, formulas: int) -> None:
-        """Some words in the open."""
+    @property
+    def code_lines(self) -> int:
+        """The lines of code in sight."""
+        return sum(bool(line.strip()) for cell in self.code for line in cell.splitlines())
+
+    def text(self, words: int, numerals: int) -> None:
+        """Some words in sight."""
+        if self.section in UNCOUNTED:
+            return
         self.words += words
-        self.formulas += formulas
-        if words:
-            self._after_fold = False
+        self.numerals += numerals
+        if not self.section:
+            self.first_screen += words
+
+
+def path_of(name: str) -> Path:
+    """The source of a page: of a chapter, or of the front page."""
+    return CHAPTERS.parent / f"{name}.md" if name == FRONT else CHAPTERS / f"{name}.md"
 
 
 def read(path: Path) -> Open:
@@ -64,51 +106,68 @@ def read(path: Path) -> Open:
 
 def collect(text: str, seen: Open) -> None:
     """Count one block of MyST and the blocks in it."""
+    heading = ""
     for token in PARSER.parse(text):
-        if token.type == "table_open":
-            seen.tables += 1
+        if token.type == "heading_open":
+            heading = token.tag
+        elif token.type == "heading_close":
+            heading = ""
         elif token.type in ("fence", "colon_fence"):
             directive(token, seen)
-        elif token.type == "math_block" or token.type == "math_block_label":
-            seen.text(0, 1)
         elif token.type == "inline":
-            pieces = list(leaves(token))
-            words = " ".join(shown(one) for one in pieces if one.type != "math_inline")
-            formulas = sum(one.type.startswith("math") for one in pieces)
-            seen.text(len(WORD.findall(words)), formulas)
+            if heading == "h2":
+                seen.section = token.content
+            seen.text(*counted(token))
 
 
-def leaves(token: Token) -> Iterator[Token]:
-    """The texts and formulas of a paragraph."""
-    for child in token.children or []:
-        if child.type in ("text", "math_inline", "math_inline_double", "code_inline", "myst_role"):
-            yield child
-
-
-def shown(piece: Token) -> str:
-    """The words of a piece; of a reference with words of its own, not where it leads."""
-    return TARGET.sub("", piece.content) if piece.type == "myst_role" else piece.content
+def counted(token: Token) -> tuple[int, int]:
+    """The words and the numerals of a paragraph; a formula has neither."""
+    words, numerals = "", 0
+    for piece in token.children or []:
+        role = piece.meta.get("name") if piece.type == "myst_role" else ""
+        if role in NUMBERS:
+            numerals += 1
+            words += " number "
+        elif role and role not in WORDLESS:
+            words += TARGET.sub("", piece.content)
+        elif piece.type == "text":
+            numerals += len(NUMERAL.findall(YEAR.sub("", NAMED.sub("", piece.content))))
+            words += piece.content
+        elif piece.type == "code_inline":
+            words += piece.content
+        elif piece.type in ("softbreak", "hardbreak"):
+            words += " "
+    return len(WORD.findall(words)), numerals
 
 
 def directive(token: Token, seen: Open) -> None:
     """Count one fenced block."""
     found = DIRECTIVE.match(token.info.strip())
-    if found is None or found[1] == "index":  # entries of the index are not shown
+    if found is None:
         return
     name, title = found.groups()
     options, body = split(token.content)
     if name == "code-cell":
-        cell(options, seen)
-    elif name == "math":
-        seen.text(0, 1)
+        cell(options, body, seen)
+    elif name == "chapter-card":
+        seen.cards.append(seen.section)
+        collect(body, seen)
     elif name == "verdicts":
-        seen.cards = True
-    elif name == "explorer":  # a figure with its caption; what is said in it belongs to it
+        seen.verdicts = True
+    elif name == "explorer":  # what is said in it is its caption
+        seen.alive.append(title)
+        seen.opens_alive |= not seen.section
+        collect(body, seen)
+    elif name == "run-figure":
         seen.figures.append(title)
         collect(body, seen)
-    elif name in FOLDED or "dropdown" in str(options.get("class", "")) or name in WORDLESS:
+    elif name == "dropdown" or "dropdown" in str(options.get("class", "")):
         collect(title, seen)
-    else:
+        if name != "solution":
+            within = Open()
+            collect(body, within)
+            seen.folded += within.words + within.folded
+    elif name not in SILENT and name != "math":
         collect(title, seen)
         collect(body, seen)
 
@@ -126,35 +185,64 @@ def split(content: str) -> tuple[dict[str, Any], str]:
     return options, "\n".join(lines)
 
 
-def cell(options: dict[str, Any], seen: Open) -> None:
-    """Count one code cell: its figure and caption, and whether it is folded."""
-    if not seen._cells:
-        seen.before_code = seen.words
-    seen._cells += 1
-    tags = str(options.get("tags", ""))
-    settings = options.get("mystnb", {})
-    if "hide-input" in tags or "hide-cell" in tags:
-        seen.runs += seen._after_fold
-        name = settings.get("code_prompt_show", "")
-        seen.bars.append(name)
-        seen.unnamed += not name
-        seen._after_fold = True
-    figure = settings.get("figure", {})
-    if figure and "hide-cell" not in tags:
+def cell(options: dict[str, Any], code: str, seen: Open) -> None:
+    """Count one code cell: its code, where it is in sight, and its figure with the caption."""
+    tags = set(re.findall(r"[\w-]+", str(options.get("tags", ""))))
+    if not tags & HIDDEN:
+        seen.code.append(code.strip("\n"))
+    figure = options.get("mystnb", {}).get("figure", {})
+    if figure and not tags & {"hide-cell", "remove-cell"} and seen.section not in UNCOUNTED:
         seen.figures.append(figure["name"])
-        collect(figure["caption"], seen)
+        collect(figure.get("caption", ""), seen)
 
 
-def main() -> None:
-    """The table of all chapters."""
-    for path in sorted(CHAPTERS.glob("*.md")):
-        seen = read(path)
+def complaints(name: str) -> Iterator[str]:
+    """What breaks a rule on a main page of the book, or on the front page."""
+    page = read(path_of(name))
+    most = WORDS.get(name if name == FRONT else label(name), WORDS_ELSE)
+    numerals = round(1000 * page.numerals / max(page.words, 1))
+    for what, count, limit in (
+        ("words in sight", page.words, most),
+        ("words above the first heading", page.first_screen, FIRST_SCREEN),
+        ("numerals in 1000 words", numerals, NUMERALS),
+        ("folded words", page.folded, FOLDED_WORDS),
+        ("explorers", len(page.alive), ALIVE),
+        ("pictures", len(page.figures) + len(page.alive), PICTURES),
+        ("lines of code in sight", page.code_lines, CODE),
+    ):
+        if count > limit:
+            yield f"{count} {what}, at most {limit}"
+    if not page.opens_alive:
+        yield "no {explorer} above the first heading"
+    if any(section != CREDITS for section in page.cards):
+        yield f"the chapter card stands before the end; its place is '## {CREDITS}'"
+    if page.verdicts and name not in SHARED:
+        yield "the ledger's cards ({verdicts}) stand here; their place is the second page"
+    second = CHAPTERS / f"{name}{cache.SPECIALIST}.md"
+    if name != FRONT and name not in SHARED and not second.exists():
+        yield f"{second.name} is missing"
+
+
+def main_pages() -> list[str]:
+    """The front page, and the main pages of the chapters."""
+    return [FRONT, *(name for name in cache.toc_chapters() if not cache.is_second(name))]
+
+
+def main(names: list[str]) -> int:
+    """The table of the pages, and what breaks a rule."""
+    broken = 0
+    for name in names or main_pages():
+        seen = read(path_of(name))
         print(
-            f"{path.stem:36} words {seen.words:5} formulas {seen.formulas:4} "
-            f"figures {len(seen.figures):2} bars {len(seen.bars):2} unnamed {seen.unnamed:2} "
-            f"in a row {seen.runs:2} before code {seen.before_code:4} tables {seen.tables}"
+            f"{name:28} words {seen.words:5} first {seen.first_screen:4} numerals "
+            f"{seen.numerals:4} folded {seen.folded:4} alive {len(seen.alive)} "
+            f"figures {len(seen.figures):2} code {seen.code_lines:3}"
         )
+        for said in complaints(name):
+            print(f"    {said}")
+            broken = 1
+    return broken
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -9,7 +9,7 @@ from typing import Any
 from bs4 import Tag
 
 from iclutils.book.ledger import Record, format_value
-from iclutils.book.site.interval import WIDTH, headline
+from iclutils.book.site.verdicts.interval import WIDTH, headline
 from iclutils.book.site.words import LEGIBLE
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
@@ -22,18 +22,21 @@ SIGNS = {
     "not testable": "–",
 }
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+POWER = re.compile(r"(?<=[\d)])e([+-]\d+)\b")
+NAUGHT = re.compile(r"(?<![\w.])[-−](?=0(?:\.0+)?(?![.\d]))")
+ONE = re.compile(r"(?<![\w.])1 · 10")
+HIGH = re.compile(r"\^\(([^()]*)\)")
 PIXEL = 0.25  # two places, each to a tenth of a pixel
 OUTCOMES = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 HOW = {  # the fields of a row that its card shows as they are written, by their labels
     "Kind": "kind",
     "Statistic": "statistic",
-    "Criterion": "criterion",
     "Tolerance from": "tolerance",
     "Superseded by": "superseded_by",
     "Note": "note",
     "Let stand by the audit": "audit",
 }
-CHANGED = re.compile(r"(\d{4}-\d\d-\d\d): (.*?); because: (.*)")
+CHANGED = re.compile(r"(\d{4}−\d\d−\d\d): (.*?); because: (.*)")
 RELU = re.compile(r"\brelu\b")  # a part's name in the package's words, shown in the reader's
 MARKS_OF_MARKDOWN = re.compile(r"\$[^$]*\$|\{[\w:]+\}`[^`]*`|[*_`'\"]+")
 LOGARITHMS = {"log of ": math.e, "log₁₀ of ": 10.0}
@@ -51,13 +54,15 @@ def number(record: Record) -> str:
     return format_value(record.value, record.half_width or 0.0)
 
 
-def in_line(number: str) -> str:
-    """As a line shows it: −4.8 · 10⁻⁴."""
-    digits, _, power = number.replace("-", "−").partition("e")
-    if not power[1:].isdigit():
-        return number.replace("-", "−")
-    raised = str(int(power.replace("−", "-"))).translate(RAISED)
-    return f"{digits} · 10{raised}"
+def in_line(text: str) -> str:
+    """As a page shows it: −4.8 · 10⁻⁴; what stands low or high without its sign."""
+    text = POWER.sub(lambda power: f" · 10{str(int(power[1])).translate(RAISED)}", text)
+    text = ONE.sub("10", NAUGHT.sub("", text)).replace("-", "−")
+    return " ".join(HIGH.sub(r"\1", text).replace("^", "").replace("_", "").split())
+
+
+def read(node: Tag | None) -> str:
+    return in_line(said(node))
 
 
 def number_in_line(record: Record, quantity: str) -> str:
@@ -83,7 +88,7 @@ def check_reservation(node: Tag | None, record: Record) -> None:
     assert (node is None) == (said_by_the_verdict and not record.why)
     if node is not None:
         assert said(node)
-        assert record.finding.startswith(said(node))
+        assert in_line(record.finding).startswith(read(node))
 
 
 def check_badge(node: Tag, verdict: str) -> None:
@@ -94,8 +99,8 @@ def check_badge(node: Tag, verdict: str) -> None:
 
 
 def check_comparison(text: str, part: Comparison) -> None:
-    assert format_value(part.value, part.half_width) in text
-    assert part.against in text
+    assert in_line(format_value(part.value, part.half_width)) in text
+    assert in_line(part.against) in text
 
 
 def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
@@ -106,15 +111,15 @@ def check_card(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
     mark = head.select_one(".reading")
     reading = row["source"].get("reading", "clear")
     assert (said(mark) if mark else "") == MARKS[reading]
-    finding = said(card.select_one(".claim-finding"))
+    finding = read(card.select_one(".claim-finding"))
     own = "" if record.default_settings else " (at your settings)"
     assert finding.endswith(own)
-    assert record.finding.startswith(finding.removesuffix(own))
+    assert in_line(record.finding).startswith(finding.removesuffix(own))
     assert finding
     facts = {said(line.dt): line.dd for line in card.select("dl.claim-facts > div")}
-    assert said(facts["Measured"]).endswith(f": {number(record)}{own}")
+    assert read(facts["Measured"]).endswith(f": {in_line(number(record))}{own}")
     check_parts(facts["Parts"], record)
-    check_controls(card, record)
+    check_controls(card, record, row)
 
 
 def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
@@ -123,10 +128,10 @@ def check_line(line: Tag, record: Record, row: Mapping[str, Any]) -> None:
     mark = line.select_one(".reading")
     assert (said(mark) if mark else "") == MARKS[row["source"].get("reading", "clear")]
     own = "" if record.default_settings else " (at your settings)"
-    assert said(line.select_one(".line-claim")) == row["brief"] + own
+    assert read(line.select_one(".line-claim")) == in_line(row["brief"] + own)
     check_reservation(line.select_one(".line-finding"), record)
     shown = line.select_one(".line-number")
-    assert (said(shown) if shown else "no value") == number_in_line(record, row["quantity"])
+    assert (read(shown) if shown else "no value") == number_in_line(record, row["quantity"])
     held = headline(record)
     drawn = line.select_one("svg.interval")
     assert (drawn is None) == (held is None)
@@ -160,15 +165,18 @@ def check_picture(svg: Tag, part: Comparison) -> None:
 
 def check_how(card: Tag, row: Mapping[str, Any]) -> None:
     """How the row is judged and what our copy is worth: every field that it has, in its words."""
-    facts = {said(line.dt): said(line.dd) for line in card.select("dl.claim-facts > div")}
+    facts = {said(line.dt): read(line.dd) for line in card.select("dl.claim-facts > div")}
     for label, field in HOW.items():
         assert (label in facts) == bool(row.get(field)), (row["id"], label)
         if label in facts:
             check_words(facts[label], str(row[field]))
-    changes = [said(item) for item in card.select("li") if CHANGED.match(said(item))]
+    conditions = row.get("parts", "none")
+    listed = [conditions] if isinstance(conditions, str) else conditions.values()
+    assert all(in_line(condition) in facts["Criterion"] for condition in listed), row["id"]
+    changes = [read(item) for item in card.select("li") if CHANGED.match(read(item))]
     for text, change in zip(changes, row.get("amended", []), strict=True):
         date, what, why = CHANGED.fullmatch(text).groups()  # type: ignore[union-attr]
-        assert date == str(change["date"])
+        assert date == in_line(str(change["date"]))
         check_words(what, str(change["what"]))
         check_words(why.split(" (")[0], str(change["why"]).split(" (")[0])
     if row["source"]["document"] != "ours":
@@ -180,26 +188,28 @@ def check_words(shown: str, written: str) -> None:
     """What is written in Markdown is shown: its words between formulas and marks, in order."""
     place = 0
     for piece in MARKS_OF_MARKDOWN.split(written):
-        words = " ".join(piece.split())
+        words = in_line(piece)
         assert words in shown[place:], (written, shown)
         place = shown.index(words, place) + len(words)
 
 
 def check_parts(shown: Tag | None, record: Record) -> None:
     assert shown is not None
-    items = [said(item) for item in shown.select("li")]
+    items = [read(item) for item in shown.select("li")]
     assert len(items) == len(record.parts)
     for text, (name, part) in zip(items, record.parts.items(), strict=True):
         label = f"{RELU.sub('ReLU', name)}: " if name else ""
-        assert text.startswith(f"{OUTCOMES[part.outcome]} {' '.join(label.split())}")
+        assert text.startswith(f"{OUTCOMES[part.outcome]} {in_line(label)}")
         assert text.endswith(f"({part.outcome})")
         check_comparison(text, part)
 
 
-def check_controls(card: Tag, record: Record) -> None:
-    shown = [said(node) for node in card.select(".control-result")]
-    assert len(shown) == len(record.controls)
-    for text, part in zip(shown, record.controls.values(), strict=True):
+def check_controls(card: Tag, record: Record, row: Mapping[str, Any]) -> None:
+    """The controls stand in the order of the row, whatever that of the page's check."""
+    shown = [read(node) for node in card.select(".control-result")]
+    assert set(row["controls"]) == set(record.controls) or not record.controls
+    measured = [record.controls[name] for name in row["controls"] if name in record.controls]
+    for text, part in zip(shown, measured, strict=True):
         check_comparison(text, part)
         assert part.outcome in text
 

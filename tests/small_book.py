@@ -15,16 +15,17 @@ MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
 
 SOUND = "00_mini"
 MEAN = """\
-- line: mini-mean · holds · 0.01 ± 0.21
-  parts: {'': supported · 0.01 ± 0.21 · = 0 to within 0.3}
-  controls: {shifted: contradicted · 0.01 ± 0.21 · = 1 to within 0.3}
+- claim: {id: mini-mean, verdict: holds, value: 0.01, half_width: 0.21}
+  parts: {'': [supported, 0.01, 0.21, = 0 to within 0.3]}
+  controls: {shifted: [contradicted, 0.01, 0.21, = 1 to within 0.3]}
 """
 COUNT = """\
-- line: mini-count · holds · 0
-  parts: {none: supported · 0 · < 1}
-  controls: {all: contradicted · 0 · > 399}
+- claim: {id: mini-count, verdict: holds, value: 0, half_width: 0}
+  parts: {none: [supported, 0, 0, < 1]}
+  controls: {all: [contradicted, 0, 0, '> 399']}
 """
-EXPECTED = f"claims:\n{MEAN}{COUNT}told: {{mini_mean: '0.01'}}\ntables: []\nfigures: {{}}\n"
+PAGE = "told: {mini_mean: '0.01'}\nprinted: [['[7]']]\ntables: []\nfigures: {}\n"
+EXPECTED = f"claims:\n{MEAN}{COUNT}{PAGE}"
 PYTEST = [
     sys.executable,
     "-m",
@@ -93,7 +94,7 @@ class Book:
         }
         (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf8")
         (self.root / "book" / "claims.yml").write_text(
-            yaml.safe_dump(self.ledger, allow_unicode=True), encoding="utf8"
+            yaml.safe_dump(self.ledger, allow_unicode=True, sort_keys=False), encoding="utf8"
         )
 
     def command(self, *options, chapters=()):
@@ -111,7 +112,7 @@ class Book:
             env=environment(self.root),
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=900,
         )
         found: dict[str, dict[str, str]] = {}
         for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
@@ -138,10 +139,10 @@ class Book:
 
 
 def environment(root):
-    """As a user's shell has it: nothing of the session that runs this test."""
+    """As a build server's shell has it, where pytest says most: nothing of this test's session."""
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))
     }
-    return kept | {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
+    return kept | {"CI": "true", "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import yaml
 from nbformat import v4
 
+from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.runs import cache, origin
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,7 +46,6 @@ PAGES = {
 Words.
 """,
 }
-GLUED = "application/papermill.record/"
 DROPPED = (  # what the book's configuration names and the small site has not
     "html_static_path",
     "html_css_files",
@@ -60,22 +60,10 @@ class Built(NamedTuple):
     files: set[str]
 
 
-def glued(record):
-    """A record as a chapter's cell keeps it."""
-    return v4.new_output(
-        "display_data",
-        data={"application/papermill.record/text/plain": repr(record.to_json())},
-        metadata={"scrapbook": {"name": f"claim:{record.id}", "mime_prefix": GLUED}},
-    )
-
-
-def printed(records):
-    """What the cell prints as it checks them."""
-    lines = "".join(
-        f"{record.line()}  ({record.why})\n" if record.why else f"{record.line()}\n"
-        for record in records
-    )
-    return [v4.new_output("stream", name="stdout", text=lines)] if lines else []
+def verdict(record):
+    """A record as a chapter's cell shows it."""
+    data = {"text/plain": record.line(), VERDICT: record.to_json()}
+    return v4.new_output("display_data", data=data)
 
 
 class Site:
@@ -89,10 +77,12 @@ class Site:
         (root / "tests" / "expected").mkdir(parents=True)
         shutil.copy(MINI / "claims.yml", root / "book")
         shutil.copy(MINI / "chapters" / f"{SOUND}.md", self.chapter)
-        shutil.copy(ROOT / "requirements.lock", root)
+        for name in ("requirements.lock", "pyproject.toml"):
+            shutil.copy(ROOT / name, root)
         (root / "CITATION.cff").write_text("title: mini\n")
+        (root / "book" / "moved.yml").write_text("")
         self.reference = root / "tests" / "expected" / f"{SOUND}.yml"
-        self.reference.write_text("- 'mini-mean · holds · 0.01 ± 0.21'\n")
+        self.reference.write_text("claims: []\n")
         for name, text in PAGES.items():
             (root / "book" / f"{name}.md").write_text(text)
         self.write_toc()
@@ -135,9 +125,10 @@ class Site:
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
         for number, cell in enumerate(code, 1):
             cell["execution_count"] = number
-        code[-1]["outputs"] = [*printed(records), *(glued(record) for record in records)]
+        code[-1]["outputs"] = list(map(verdict, records))
         run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
-        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, run)
+        key = cache.page_key(self.chapter, self.root)
+        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, key, run)
 
     def make(self):
         """Build it, without running anything."""

@@ -1,28 +1,71 @@
-"""Add up the JUnit reports of one `make test`.
+"""Where the time of one `make test` went, and how many tests passed, from its JUnit reports.
 
-``python tests/summary.py FOLDER`` prints 'N passed, N failed'. A second argument is the exit code
-of the whole: where it is not 0 and no test failed, a step that is no test did (lint, types, the
-strict build), and it counts as one failure.
+``python tests/summary.py FOLDER`` ends with 'N passed, N failed'. A second argument is the exit
+code of the whole: where it is not 0 and no test failed, a step that is no test did (lint, types,
+the strict build), and it counts as one failure.
 """
 
 import sys
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from datetime import datetime, timedelta
 from pathlib import Path
 
+SLOWEST = 10
 
-def totals(folder: Path) -> tuple[int, int, int]:
-    """(passed, failed, skipped) over all reports in ``folder``."""
-    ran = failed = skipped = 0
-    for report in sorted(folder.glob("*.xml")):
-        for suite in ElementTree.parse(report).getroot().iter("testsuite"):
-            ran += int(suite.get("tests", 0))
-            failed += int(suite.get("failures", 0)) + int(suite.get("errors", 0))
-            skipped += int(suite.get("skipped", 0))
-    return ran - failed - skipped, failed, skipped
+
+def totals(suites: list[ElementTree.Element]) -> tuple[int, int, int]:
+    """(passed, failed, skipped) over all reports."""
+    ran, failures, errors, skipped = (
+        sum(int(suite.get(what, 0)) for suite in suites)
+        for what in ("tests", "failures", "errors", "skipped")
+    )
+    return ran - failures - errors - skipped, failures + errors, skipped
+
+
+def parts(suites: dict[str, ElementTree.Element]) -> dict[str, float]:
+    """Seconds by the clock of the tests before the build, of build and print, of the browser's."""
+    found = {name: float(suite.get("time", 0)) for name, suite in suites.items()}
+    if set(found) != {"check", "site"}:
+        return found
+    check, site = (datetime.fromisoformat(suites[name].attrib["timestamp"]) for name in suites)
+    between = site - check - timedelta(seconds=found["check"])
+    paper = between.total_seconds()
+    return {"check": found["check"], "build and paper": paper, "browser": found["site"]}
+
+
+def slowest(suites: list[ElementTree.Element]) -> tuple[Counter[str], Counter[str]]:
+    """Seconds of the test files and of their tests; a chapter is a file, a cell of it a test."""
+    files: Counter[str] = Counter()
+    tests: Counter[str] = Counter()
+    for suite in suites:
+        for case in suite.iter("testcase"):
+            seconds = float(case.get("time", 0))
+            file = case.get("classname", "")
+            files[file] += seconds
+            tests[f"{file} {case.get('name')}"] += seconds
+    return files, tests
+
+
+def main(folder: Path, code: str) -> None:
+    """Print it."""
+    suites = {
+        report.stem: next(ElementTree.parse(report).iter("testsuite"))
+        for report in sorted(folder.glob("*.xml"))
+    }
+    shares = parts(suites)
+    for part, seconds in shares.items():
+        share = seconds / (sum(shares.values()) or 1)
+        print(f"{seconds / 60:6.1f} min {share:5.0%}  {part}")
+    for what, found in zip(("files", "tests"), slowest(list(suites.values())), strict=True):
+        print(f"the slowest {what}, in seconds:")
+        for name, seconds in found.most_common(SLOWEST):
+            print(f"{seconds:6.0f}  {name}")
+    passed, failed, skipped = totals(list(suites.values()))
+    if code != "0" and not failed:
+        failed = 1
+    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
 
 
 if __name__ == "__main__":
-    passed, failed, skipped = totals(Path(sys.argv[1]))
-    if sys.argv[2:] not in ([], ["0"]) and not failed:
-        failed = 1
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
+    main(Path(sys.argv[1]), *(sys.argv[2:] or ["0"]))

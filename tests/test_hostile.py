@@ -60,9 +60,7 @@ BEST = LOSS.best_window(functions.Affine(3), 0.5)
 LOOKUP = lookup.Lookup(5, 8)
 HEAD = attention.Prompt(points(6, 3), normal(6), points(2, 3), normal(2))
 CALLS = {
-    "gegenbauer": Call(
-        sphere.gegenbauer, {"t": GRID / 8, "d": 3, "degrees": torch.tensor([0, 2])}
-    ),
+    "gegenbauer": Call(sphere.gegenbauer, {"t": GRID / 8, "d": 3, "degrees": torch.tensor([0, 2])}),
     "log_partition": Call(sphere.log_partition, {"w": GRID, "d": 3}),
     "tilted_average": Call(
         sphere.tilted_average, {"w": GRID, "d": 3, "degrees": torch.tensor([1])}
@@ -91,9 +89,7 @@ CALLS = {
         lambda B: links.LowRankLink(B, "cosine").kernel(points(4, 2), points(4, 2)),
         {"B": EYE[:, :2]},
     ),
-    "weights": Call(
-        attention.weights, {"M": EYE, "x": points(6, 3), "query": points(2, 3)}
-    ),
+    "weights": Call(attention.weights, {"M": EYE, "x": points(6, 3), "query": points(2, 3)}),
     "predict": Call(lambda M: attention.predict(M, HEAD), {"M": EYE}),
     "half_mass_cap": Call(
         attention.half_mass_cap,
@@ -102,11 +98,13 @@ CALLS = {
     "rho": Call(alignment.rho, {"M": EYE, "B": EYE[:, :2]}),
     "masses": Call(alignment.masses, {"M": EYE, "B": EYE[:, :2]}),
     "pretrain": Call(
-        lambda n, sigma, trials, steps: pretraining.pretrain(
-            [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), n, sigma)],
-            trials=trials,
-            steps=steps,
-        ).M,
+        lambda n, sigma, trials, steps: (
+            pretraining.pretrain(
+                [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), n, sigma)],
+                trials=trials,
+                steps=steps,
+            ).M
+        ),
         {"n": 6, "sigma": 0.1, "trials": 2, "steps": 3},
     ),
     "grid": Call(curves.grid, {"largest": 10.0, "points": 9}),
@@ -145,9 +143,9 @@ CALLS = {
         {"n": 5, "w": GRID, "contexts": 40},
     ),
     "Case": Call(
-        lambda d, k, n, sigma, c_u, c_v: contexts.Case(
-            "linear", d, k, n, sigma, c_u, c_v
-        ).contexts(50, 0),
+        lambda d, k, n, sigma, c_u, c_v: contexts.Case("linear", d, k, n, sigma, c_u, c_v).contexts(
+            50, 0
+        ),
         {"d": 4, "k": 2, "n": 5, "sigma": 0.1, "c_u": 1.0, "c_v": 1.0},
     ),
     "errors": Call(
@@ -210,6 +208,8 @@ CALLS = {
         lambda K, Lambda: lookup.closing(K, Lambda, points=50), {"K": 5, "Lambda": 10.0}
     ),
 }
+
+
 def hostile(given: Any) -> Iterator[Any]:
     """What may stand in the place of a right value."""
     if not isinstance(given, Tensor):

@@ -10,16 +10,23 @@ import pytest
 import iclutils
 from iclutils import recorded
 from iclutils.ground import randomness
-from iclutils.regression import layer_training, layers, transformers
+from iclutils.regression import diversity, dmmse, layer_training, layers, transformers
 from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.prompts import Context
 from iclutils.regression.setting import Setting
+from iclutils.regression.theory.diversity import layer_errors
 from iclutils.window import covariates, functions, pretraining
 from iclutils.window.theory.contexts import Case
 
 SEED = 7919
 FLEET = {"d": 2, "n": 5, "sets": 2, "rho": 0.01, "seed": SEED}
 POINT = {"d": 4, "alpha": 3, "kappa": 0.5, "tau": 0.5, "rho": 0.1, "ridge": 0.1, "trial": 0}
+CURRICULUM = {"network": 0, "first": 2, "stage": 1, "last": 3, "batch": 4, "cooldown": 0.3}
+WIDE = {"d": 3, "width": 6, "blocks": 1, "alpha": 2, "tau": 2.0, "tasks": 3, "rho": 0.01}
 CALLS = [
+    lambda: diversity.transformer_by_curriculum(**WIDE, **CURRICULUM, rate=1e-3, seed=SEED),
+    lambda: dmmse.mean_errors(2, Context(3, 6, 0.1), SEED, 1, 100, fresh=True),
+    lambda: layer_errors(Context(4, 12, 0.1), 2.0, [3], SEED, 1),
     lambda: recorded.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
     lambda: Setting(4, 3, math.inf, 0.5, 0.1).other_prompts(SEED, 0, 3),
     lambda: recorded.trained_layer_errors(**FLEET),

@@ -16,7 +16,16 @@ from torch import Generator, Tensor
 from iclutils.ground import statistics
 from iclutils.ground.randomness import stream
 from iclutils.window import covariates, functions, prompts
-from iclutils.window.theory import blocks, curves, isotropic, linear, lowrank, value
+from iclutils.window.theory import (
+    blocks,
+    curves,
+    isotropic,
+    lemmas,
+    linear,
+    lowrank,
+    lowrank_linear,
+    value,
+)
 from iclutils.window.theory.contexts import Case, Contexts
 
 DRAWS = 80
@@ -84,10 +93,10 @@ def long(draws: Generator) -> lowrank.Minimum:
     return blocks.full_minimum(LONG, contexts(draws, LONG)).minimum
 
 
-def slopes(draws: Generator) -> Tensor:
+def slopes(draws: Generator) -> statistics.Means:
     alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
     seed = int(torch.randint(2**31, (), generator=draws))
-    return blocks.lemma_slopes(1.5, alpha, 2, 300, seed)
+    return lemmas.term_slopes(1.5, alpha, 2, 300, seed)
 
 
 def window(loss: isotropic.PopulationLoss) -> Pair:
@@ -132,18 +141,18 @@ ESTIMATES = {
     "advantage": Estimate(moments, lambda found: value.advantage(UNIT, found, 30, 0.5)),
     "boundary": Estimate(moments, lambda found: value.boundary(UNIT, found, 30)),
     "mass of the linear minimum": Estimate(
-        contexts, lambda sample: mass(lowrank.linear_minimum(sample, CASE.family))
+        contexts, lambda sample: mass(lowrank_linear.linear_minimum(sample, CASE.family))
     ),
     "relevant minimum": Estimate(
         contexts, lambda sample: mass(blocks.relevant_minimum(CASE, sample, e=0.5))
     ),
     "cost of spurious mass": Estimate(
-        contexts, lambda sample: blocks.spurious_cost(CASE, sample, [1.0])[0]
+        contexts, lambda sample: blocks.spurious_cost(CASE, sample, [1.0]).at(0)
     ),
     "blocks: c": Estimate(full, lambda found: blocks.read_blocks(found, 3, 2).c),
     "an entry": Estimate(full, lambda found: blocks.entry(found, E1, E2)),
     "a spurious entry": Estimate(long, lambda found: blocks.entry(found, E3, E3)),
-    "slope of the lemma": Estimate(slopes, lambda found: found[1]),
+    "slope of the lemma": Estimate(slopes, lambda found: found.at(1)),
 }
 
 

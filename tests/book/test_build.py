@@ -12,6 +12,7 @@ from iclutils.book import build
 def program(tmp_path, monkeypatch):
     """A jupyter-book that writes what a test says and ends with the status it says."""
     monkeypatch.setattr(build, "LOG", tmp_path / "build.log")
+    monkeypatch.setattr(build, "BUILT", tmp_path / "_build" / "built")
     monkeypatch.setattr(build, "ROOT", tmp_path)
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
 
@@ -24,11 +25,13 @@ def program(tmp_path, monkeypatch):
 
 
 def test_a_build_says_that_it_is_done(program, capsys):
-    program("reading sources... [ 50%%] intro\\n")
+    reading = "\\033[01mreading sources... [ 50%%] a\\rreading sources... [100%%] b\\n"
+    program(f"{reading}writing output...")
     assert build.main([]) == 0
     out = capsys.readouterr().out
-    assert out.startswith("build: the site …\n")
-    assert re.search(r"build: done in \d+ s", out)
+    said = r"build: reading sources …\nbuild: writing output …\nbuild: done in \d+ s\n"
+    assert re.fullmatch(said, out), out
+    assert build.LOG.read_text().count("reading sources") == 2
 
 
 def test_a_failed_build_shows_its_warnings_and_where_the_rest_is(program, capsys):
@@ -40,6 +43,38 @@ def test_a_failed_build_shows_its_warnings_and_where_the_rest_is(program, capsys
     assert "The whole story is in build.log." in out
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("@article{one, title = {A}\n@article{two, title = {B}}\n", "syntax error in line 2"),
+        (
+            "@article{one, title={A}}\n@article{one, title={B}}\n",
+            "repeated bibliography entry: one",
+        ),
+    ],
+)
+def test_a_broken_bibliography_is_named_before_anything_is_built(
+    program, capsys, tmp_path, text, words
+):
+    program("reading\n")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "references.bib").write_text(text)
+    assert build.main([]) == 1
+    assert capsys.readouterr().out.startswith(f"book/references.bib: {words}")
+    assert not (tmp_path / "build.log").exists()
+
+
+@pytest.mark.parametrize("name", ["_config.yml", "_toc.yml"])
+def test_a_broken_file_of_settings_is_named_before_anything_is_built(
+    program, capsys, tmp_path, name
+):
+    program("reading\n")
+    (tmp_path / name).write_text("format: 'jb-book\n")
+    assert build.main([]) == 1
+    assert capsys.readouterr().out.startswith(f"{name}, line 2: found unexpected end of stream")
+    assert not (tmp_path / "build.log").exists()
+
+
 def test_a_checked_build_may_not_run_a_chapter(program, capsys):
     program("Executing notebook using cache\\n")
     assert build.main([]) == 0
@@ -47,11 +82,29 @@ def test_a_checked_build_may_not_run_a_chapter(program, capsys):
     assert "The build ran a chapter again" in capsys.readouterr().out
 
 
-def test_the_phase_is_read_through_colours():
-    line = "\x1b[01mreading sources... \x1b[39;49;00m[ 35%] \x1b[35mbook/intro\x1b[39;49;00m"
-    assert build.PHASE.findall(build.COLOURS.sub("", line)) == [("reading sources", "35")]
-
-
 def test_an_unknown_option_is_refused():
     with pytest.raises(SystemExit):
         build.main(["--everything"])
+
+
+@pytest.mark.parametrize("place", ["book/intro.md", "_toc.yml", "_build/html/index.html"])
+def test_a_site_is_current_until_something_that_it_is_made_of_changes(program, tmp_path, place):
+    path = tmp_path / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("before")
+    program("done\n")
+    assert build.main(["--current"]) == 1  # nothing was built yet
+    assert build.main([]) == 0
+    assert build.main(["--current"]) == 0
+    path.write_text("after, longer")
+    assert build.main(["--current"]) == 1
+    path.unlink()
+    assert build.main(["--current"]) == 1
+
+
+def test_a_build_that_fails_leaves_no_site_that_is_current(program):
+    program("done\n")
+    assert build.main([]) == 0
+    program("WARNING: broken\n", status=1)
+    assert build.main([]) == 1
+    assert build.main(["--current"]) == 1

@@ -107,6 +107,29 @@ def test_without_an_index_uv_cannot_be_brought_and_nothing_is_half_there(checkou
     assert not (checkout / ".venv").exists()
 
 
+@pytest.mark.parametrize("own_pip", [True, False])
+def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
+    tmp_path, monkeypatch, own_pip
+):
+    asked = []
+
+    def bring(command, what):
+        asked.append([str(part) for part in command])
+        (tmp_path / ".uv.part").mkdir(exist_ok=True)
+
+    pip = subprocess.CompletedProcess([], 0 if own_pip else 1)
+    monkeypatch.setattr(install, "OWN_UV", tmp_path / ".uv")
+    monkeypatch.setattr(install, "run", bring)
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.subprocess, "run", lambda *command, **how: pip)
+    assert install.find_uv() == str(tmp_path / ".uv" / "bin" / "uv")
+    there = tmp_path / ".uv.part" / "venv"
+    python = sys.executable if own_pip else str(there / "bin" / "python")
+    assert asked[-1][:4] == [python, "-m", "pip", "install"]
+    assert asked[:-1] == ([] if own_pip else [[sys.executable, "-m", "venv", str(there)]])
+    assert (tmp_path / ".uv").is_dir()
+
+
 def test_an_installation_that_stops_is_begun_again(checkout, tmp_path):
     """The first uv makes the environment and fails then; the next run starts from nothing."""
     folder = tmp_path / "bin"
@@ -176,9 +199,89 @@ def test_without_chromium_make_stops_at_once_and_names_the_package(checkout, tar
     assert not (checkout / ".venv").exists()
 
 
+@pytest.fixture
+def installed(checkout):
+    """A checkout with two chapters whose pytest says what it was asked and finds nothing to do."""
+    (checkout / ".venv" / "bin").mkdir(parents=True)
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\ncase "$*" in *stale) exit 0 ;; esac\necho "asked: $*"; exit 5\n')
+    python.chmod(0o755)
+    (checkout / ".venv" / ".installed").touch()
+    (checkout / "book" / "chapters").mkdir(parents=True)
+    for name in ("01_one", "02_two"):
+        (checkout / "book" / "chapters" / f"{name}.md").touch()
+    return checkout
+
+
+@pytest.mark.parametrize("target", ["chapter", "expected", "seeds", "knobs", "elsewhere", "page"])
+@pytest.mark.parametrize("name", ["03_three", "../intro", "01_one.md", "01 one"])
+def test_a_misspelt_chapter_is_named_at_once_and_the_right_names_are_listed(
+    installed, target, name
+):
+    code, lines = make(installed, target, f"NAME={name}")
+    assert code != 0
+    assert lines[0].startswith("NAME must be a page of book/chapters")
+    assert f"; got '{name.split()[0]}'" in lines[0]
+    assert lines[1:3] == ["01_one", "02_two"]
+    assert not any("asked:" in line for line in lines)
+
+
+@pytest.mark.parametrize("target", ["knobs", "seeds", "expected", "elsewhere"])
+@pytest.mark.parametrize("names", ["", "02_two", "01_one 02_two"])
+def test_right_names_and_none_at_all_are_run(installed, target, names):
+    _, lines = make(installed, target, f"NAME={names}")
+    asked = [line for line in lines if line.startswith("asked: -m pytest")]
+    for name in names.split():
+        assert f"book/chapters/{name}.md" in asked[-1]
+    assert len(asked) >= 1
+
+
+def test_a_page_is_a_chapter_or_any_other_of_the_book(installed):
+    (installed / "book" / "notation.md").touch()
+    (installed / "book" / "reference").mkdir()
+    (installed / "book" / "reference" / "ground.md").touch()
+    _, lines = make(installed, "page", "NAME=no")
+    assert lines[1:5] == ["01_one", "02_two", "notation", "ground"]
+    _, lines = make(installed, "--dry-run", "page", "NAME=notation ground 01_one")
+    assert any('-k "notation or ground or 01_one"' in line for line in lines)
+
+
+def test_what_is_no_bench_is_named():
+    code, lines = make(ROOT, "bench", "NAME=stages nonsense")
+    [said] = [line for line in lines if "nonsense'" in line]
+    assert "NAME must be " in said
+    assert code != 0
+
+
+@pytest.mark.parametrize(
+    ("seeds", "word"), [("x", "'x'"), ("-1", "'-1'"), ("1 2.5", "'2.5'"), ("", "none")]
+)
+def test_master_seeds_that_are_none_are_refused_at_once(installed, seeds, word):
+    code, lines = make(installed, "seeds", f"SEEDS={seeds}")
+    assert code != 0
+    assert lines[0].startswith("SEEDS must be whole numbers")
+    assert lines[0].endswith(word)
+    assert not any("asked:" in line for line in lines)
+
+
 def test_a_chapter_has_to_be_named(checkout):
     (checkout / ".venv").mkdir()
     (checkout / ".venv" / ".installed").touch()
     code, lines = make(checkout, "chapter")
     assert code != 0
     assert "make chapter NAME=01_attention_window" in lines[0]
+
+
+def test_lint_says_what_every_tool_found_before_it_fails(checkout):
+    """Each tool is a program that fails; the last line names all of them."""
+    folder = checkout / ".venv" / "bin"
+    folder.mkdir(parents=True)
+    for name in ("ruff", "mypy", "check-jsonschema", "jupytext"):
+        (folder / name).write_text(f"#!/bin/sh\necho {name} was here\nexit 1\n")
+        (folder / name).chmod(0o755)
+    (checkout / ".venv" / ".installed").touch()
+    code, lines = make(checkout, "lint")
+    assert code != 0
+    assert {f"{name} was here" for name in ("ruff", "mypy", "check-jsonschema")} <= set(lines)
+    named = next(line for line in lines if line.startswith("Not clean:"))
+    assert all(name in named for name in ("ruff", "mypy", "check-jsonschema"))

@@ -1,15 +1,16 @@
 """What the browser tests share: the site served, Chromium, and a window on it of each look."""
 
+from contextlib import contextmanager
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from built_site import SITE
+from built_site import SITE, unfold, wait_until_drawn
 
 from iclutils.book.paper import chromium
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
-LOOKS = [(width, scheme) for width in (1280, 390) for scheme in ("light", "dark")]
+LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
 
 
 @pytest.fixture(scope="session")
@@ -24,39 +25,72 @@ def browser():
         yield opened
 
 
+@pytest.fixture(scope="session")
+def fresh(browser, address):
+    """A context manager: a page that nobody has used, with the list of what goes wrong on it."""
+
+    @contextmanager
+    def fresh(width, **look):
+        context = browser.new_context(
+            viewport={"width": width, "height": 900}, reduced_motion="reduce", **look
+        )
+        page = context.new_page()
+        wrong = []
+        inside = (address, "data:", "blob:")
+
+        def on_request(asked):
+            if not asked.url.startswith(inside):
+                wrong.append(f"leaves the site: {asked.url}")
+
+        def on_response(answer):
+            if answer.status >= 400:
+                wrong.append(f"status {answer.status}: {answer.url}")
+
+        page.on("request", on_request)
+        page.on("response", on_response)
+        page.on("pageerror", lambda error: wrong.append(f"script error: {str(error)[:200]}"))
+        yield page, wrong
+        context.close()
+
+    return fresh
+
+
 @pytest.fixture(scope="module", params=LOOKS, ids=lambda look: f"{look[0]}-{look[1]}")
-def window(request, browser, address):
-    """A page of one look, with the list of what went wrong on it; axe is loaded on every page."""
+def window(request, fresh):
+    """A page of one look, with the list of what went wrong on it, for all tests of a module."""
     width, scheme = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"
-    )
-    context.add_init_script(AXE.read_text(encoding="utf8"))
-    page = context.new_page()
-    wrong = []
-    inside = (address, "data:", "blob:")
+    with fresh(width, color_scheme=scheme) as opened:
+        yield opened
 
-    def on_request(asked):
-        if not asked.url.startswith(inside):
-            wrong.append(f"leaves the site: {asked.url}")
 
-    def on_response(answer):
-        if answer.status >= 400:
-            wrong.append(f"status {answer.status}: {answer.url}")
-
-    page.on("request", on_request)
-    page.on("response", on_response)
-    page.on("pageerror", lambda error: wrong.append(f"script error: {str(error)[:200]}"))
-    yield page, wrong
-    context.close()
+@pytest.fixture(scope="module")
+def page(browser, address):
+    """The page of all explorers, unfolded."""
+    opened = browser.new_page(viewport={"width": 1366, "height": 900})
+    opened.goto(address + "book/explorers.html")
+    wait_until_drawn(opened)
+    unfold(opened)
+    yield opened
+    opened.close()
 
 
 @pytest.fixture(scope="session")
 def findings():
-    """A function: what axe finds on an opened page; every rule, and every finding is red."""
+    """A function: what axe finds on an opened page or a part of it; every finding of any rule."""
+    script = AXE.read_text(encoding="utf8")
 
-    def run(page):
-        found = page.evaluate("axe.run({preload: false, resultTypes: ['violations']})")
-        return found["violations"]
+    def run(page, part="html", **options):
+        if not page.evaluate("'axe' in globalThis"):
+            page.evaluate(script)
+        options |= {"preload": False, "resultTypes": ["violations"]}
+        found = page.evaluate("([part, options]) => axe.run(part, options)", [part, options])
+        return [
+            f"accessibility, {each['impact']}: {each['id']} ({len(each['nodes'])}x): "
+            + " | ".join(
+                f"{node['html'][:160]} :: {node.get('failureSummary', '')[:200]}"
+                for node in each["nodes"][:3]
+            )
+            for each in found["violations"]
+        ]
 
     return run

@@ -19,7 +19,7 @@ from iclutils.stages.theory.lookup import Lookup, limit_window
 from iclutils.window import attention, functions
 from iclutils.window.functions import CLASSES
 from iclutils.window.links import LowRankLink
-from iclutils.window.theory import curves, isotropic, linear, lowrank
+from iclutils.window.theory import batches, curves, isotropic, linear, lowrank
 from iclutils.window.theory.contexts import Case, Contexts
 from iclutils.window.theory.isotropic import PopulationLoss
 
@@ -39,7 +39,7 @@ def drawn(d, n, t, grid=None, last=64):
     degrees = isotropic.even_degrees(last)
     w = DRAWN_GRID if grid is None else torch.tensor(grid, dtype=torch.float64)
     contexts = torch.tensor(t, dtype=torch.float64).view(-1, n)
-    found = isotropic._given_products(contexts, d, w, degrees)
+    found = batches.given_products(contexts, d, w, degrees)
     parts = (found.parts / len(contexts)).unsqueeze(0)
     spread = (found.concentration / len(contexts)).unsqueeze(0)
     return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
@@ -141,7 +141,7 @@ def phases(_, K, p1):
     return numbers | {"wait": marks["half"].t * (1 - p1) / K**2}
 
 
-def offset(page_t, family, d, n, sigma, **constant):
+def offset(page_t, family, d, n, sigma, one, **constant):
     """The missing constant's numbers; the tasks' own constant is ``offset`` times the paper's."""
     without = linear.LinearUnit.of(CLASSES[family](d, offset=False))
     own = constant["offset"] ** 2 / 3
@@ -153,6 +153,10 @@ def offset(page_t, family, d, n, sigma, **constant):
         "softmax": softmax.best_window(CLASSES[family](d), sigma).loss,
         "floor": unit.floor,
     }
+    if one == "no":
+        numbers["apart"] = numbers["linear"] / numbers["softmax"]
+        del numbers["constant"]
+        return numbers
     numbers["gained"] = numbers["linear"] / numbers["constant"]
     return numbers | {"left": numbers["constant"] / numbers["softmax"]}
 
@@ -209,6 +213,18 @@ def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
     return numbers
 
 
+def parallel(_, angle, noise, **ridge):
+    """Two equations, 20 and 20 - angle degrees steep, through (1, 0.5); the second label errs."""
+    slopes = torch.deg2rad(torch.tensor([20.0, 20.0 - angle], dtype=torch.float64))
+    A = torch.stack([-slopes.sin(), slopes.cos()], dim=1)
+    made = torch.tensor([1.0, 0.5], dtype=torch.float64)
+    y = A @ made + torch.tensor([0.0, noise], dtype=torch.float64)
+    eye = torch.eye(2, dtype=torch.float64)
+    w = torch.linalg.solve(A.T @ A + ridge["lambda"] * eye, A.T @ y)
+    numbers = {"w1": float(w[0]), "w2": float(w[1]), "size": float(w.norm())}
+    return numbers | {"off": float((w - made).norm())}
+
+
 EXPLORERS = {
     "window": window,
     "mismatch": mismatch,
@@ -217,4 +233,5 @@ EXPLORERS = {
     "offset": offset,
     "lookup": lookup,
     "directions": directions,
+    "parallel": parallel,
 }

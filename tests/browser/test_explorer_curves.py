@@ -1,5 +1,6 @@
 """What the explorers draw: curves read back from the page against the package, and their names."""
 
+import functools
 import itertools
 import math
 import re
@@ -16,7 +17,6 @@ from iclutils.window import functions
 from iclutils.window.theory import linear
 from tests.browser.explorer_numbers import closed
 from tests.browser.test_explorer_numbers import OPEN
-from tests.built_site import wait_until_drawn
 
 DRAWN = 0.012  # relative: a tenth of a pixel of a logarithmic axis of four decades, twice
 LINEAR = {("phases", 1): 4e-4}  # a tenth of a pixel of an axis that is not logarithmic
@@ -56,9 +56,11 @@ NAMES = {
         [["best possible", "linear", "softmax"], ["error"]],
         "N linear softmax bayes w law crossing",
     ),
+    "parallel": ([[], ["size"]], "w1 w2 size off"),
 }
 SEEN = """name => { const root = document.querySelector(`[data-explorer=${name}]`); return {
-  curves: [...root.querySelectorAll('.x-plot')].map(frame =>
+  curves: [...root.querySelectorAll('.x-plot')]
+    .sort((a, b) => a.dataset.panel - b.dataset.panel).map(frame =>
     [...frame.querySelectorAll('path[data-name]')].map(e => e.dataset.name).filter(Boolean)),
   rows: [...root.querySelectorAll('data')].map(e => e.dataset.key),
   labels: [...root.querySelectorAll('dt')].map(e => e.textContent)}; }"""
@@ -87,18 +89,6 @@ ENDS = """name => iclExplorers.explorers[name].controls.filter(c => c.values)
 NEAR = 1.5  # pixels: between two points of a curve it is drawn straight
 
 
-@pytest.fixture(scope="module")
-def page(browser, address):
-    opened = browser.new_page(viewport={"width": 1366, "height": 900})
-    opened.goto(address + "book/explorers.html")
-    wait_until_drawn(opened)
-    yield opened
-    opened.close()
-
-
-another_page = page  # whose settings a test may leave where it likes
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_curves_and_numbers_have_their_names(page, name):
     seen = page.evaluate(SEEN, name)
@@ -106,6 +96,7 @@ def test_curves_and_numbers_have_their_names(page, name):
     assert seen["curves"] == curves
     assert seen["rows"] == rows.split()
     assert all(seen["labels"])
+    assert len(set(seen["labels"])) == len(seen["labels"])
 
 
 def test_a_legend_s_words_stand_at_the_line_that_has_them(page):
@@ -121,7 +112,7 @@ def test_a_legend_s_words_stand_at_the_line_that_has_them(page):
     assert compared >= 30
 
 
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"phases"}))
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"phases", "parallel"}))
 def test_a_dot_lies_on_a_curve(page, name):
     """Dots show where the settings are; those of phases are upright lines, and records are data."""
     dots = page.evaluate(OFF, name)
@@ -130,20 +121,20 @@ def test_a_dot_lies_on_a_curve(page, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_can_be_pulled_stays_within_reach(another_page, name):
+def test_what_can_be_pulled_stays_within_reach(page, name):
     """At both ends of every control the upright lines that move settings are drawn."""
-    there = another_page.evaluate(PULLED, name)
+    there = page.evaluate(PULLED, name)
     assert there
-    for key, values in another_page.evaluate(ENDS, name):
+    for key, values in page.evaluate(ENDS, name):
         for value in values:
-            another_page.evaluate(OPEN, [name, f"{key}={value}"])
-            assert another_page.evaluate(PULLED, name) == there, f"{key} = {value}"
+            page.evaluate(OPEN, [name, f"{key}={value}"])
+            assert page.evaluate(PULLED, name) == there, f"{key} = {value}"
+    page.evaluate(OPEN, [name, ""])
 
 
 def named(text):
     """The words of a label."""
     return set(re.findall(r"[\w²]+", text.replace("~", "").replace("_{", " ")))
-    assert len(set(seen["labels"])) == len(seen["labels"])
 
 
 def window_loss(w):
@@ -151,9 +142,18 @@ def window_loss(w):
     return float(loss.at(functions.Affine(3), 0.4, w)[0])
 
 
+FEATURES = 1000
+P1 = 0.5
+
+
+@functools.cache
+def rare_flow():
+    return meanfield.flow("rare", FEATURES, P1)
+
+
 def rare_error(t):
-    rare = meanfield.flow("rare", 1000, 0.5)
-    return float(np.interp(math.log(t), np.log(rare.t[1:]), rare.error[1:]))
+    flow = rare_flow()
+    return float(np.interp(math.log(t), np.log(flow.t[1:]), flow.error[1:]))
 
 
 def rare_attention(entry):
@@ -161,13 +161,12 @@ def rare_attention(entry):
 
     Against time in units of K²/(1 − p₁).
     """
-    features, p1 = 1000, 0.5
-    rare = (1 - p1) / (features - 1)
-    shares = np.array([rare, p1, (features - 2) * rare])
+    rare = (1 - P1) / (FEATURES - 1)
+    shares = np.array([rare, P1, (FEATURES - 2) * rare])
 
     def at(time):
-        flow = meanfield.flow("rare", features, p1)
-        t = min(max(time * features**2 / (1 - p1), flow.t[0]), flow.t[-1])
+        flow = rare_flow()
+        t = min(max(time * FEATURES**2 / (1 - P1), flow.t[0]), flow.t[-1])
         attention = shares * np.exp(flow.solution(t))
         return float(attention[entry] / attention.sum())
 
@@ -208,40 +207,45 @@ def test_a_curve_that_is_drawn_is_the_package_s(page, curve):
     assert read > 10
 
 
-@pytest.mark.parametrize("panel", [0, 1, 2])
+PHASES = """() => [...document.querySelectorAll('[data-explorer=phases] .x-plot')].map(frame =>
+  [...frame.querySelectorAll('svg text')].filter(e => /^[IV]+$/.test(e.textContent))
+    .map(e => [e.textContent, e.getBoundingClientRect()])
+    .sort(([, a], [, b]) => a.left - b.left)
+    .map(([text, box]) => [text, box.left, box.right]))"""
+
+
 @pytest.mark.parametrize("K", [100, 1000, 100_000])
-def test_the_phases_are_named_in_their_order(page, K, panel):
+def test_the_phases_are_named_in_their_order(page, K):
     """All four, none over another, even where a phase is thinner than its name."""
-    page.evaluate(f"location.hash = 'explorer-phases?K={K}&p1=0.5'")
-    page.wait_for_function(
-        f"document.querySelector('[data-explorer=phases] output').dataset.value === '{K}'"
-    )
-    page.wait_for_timeout(300)
-    names = page.evaluate(
-        """panel => [...document.querySelectorAll(
-      `[data-explorer=phases] [data-panel="${panel}"] svg text`)]
-      .filter(e => /^[IV]+$/.test(e.textContent))
-      .map(e => [e.textContent, e.getBoundingClientRect()])
-      .sort(([, a], [, b]) => a.left - b.left)
-      .map(([text, box]) => [text, box.left, box.right])""",
-        panel,
-    )
-    assert [text for text, *_ in names] == ["I", "II", "III", "IV"]
-    for (_, _, end), (_, start, _) in itertools.pairwise(names):
-        assert end < start
+    page.evaluate(OPEN, ["phases", f"K={K}&p1=0.5"])
+    panels = page.evaluate(PHASES)
+    assert len(panels) == 3
+    for names in panels:
+        assert [text for text, *_ in names] == ["I", "II", "III", "IV"]
+        for (_, _, end), (_, start, _) in itertools.pairwise(names):
+            assert end < start
 
 
 FRONT = "book/intro.html"
+LASTS = 10_000  # milliseconds: longer than its run
 STATE = """() => { const root = document.querySelector('[data-explorer=glimpse]'); return {
-  frame: root.querySelector('output').dataset.value, drawn: root.dataset.drawn,
+  frame: root.querySelector('.x-field output').dataset.value, drawn: root.dataset.drawn,
   button: root.querySelector('.x-play').hidden ? '' : root.querySelector('.x-play').textContent};
 }"""
 
 
-def test_the_front_page_s_window_follows_gradient_flow(browser, address):
-    page = browser.new_page()
+@pytest.fixture
+def front(browser, address):
+    """The front page, whose clock the test puts on."""
+    page = browser.new_page(viewport={"width": 1366, "height": 900})
+    page.clock.install()
     page.goto(address + FRONT)
     page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
+    yield page
+    page.close()
+
+
+def test_the_front_page_s_window_follows_gradient_flow(front):
     loss = closed(3, 400)
     for L in (2.0, 0.3):
         task = functions.Affine(3, L)
@@ -256,43 +260,52 @@ def test_the_front_page_s_window_follows_gradient_flow(browser, address):
         times = [1.0, 30.0, 1000.0]
         found = solve_ivp(speed, (0, 1000), [0.0], t_eval=times, rtol=1e-7, atol=1e-9)
         for t, w in zip(times, found.y[0], strict=True):
-            assert page.evaluate(f"iclExplorers.windowAt({L}, {t})") == pytest.approx(w, rel=3e-3)
-    page.close()
+            assert front.evaluate(f"iclExplorers.windowAt({L}, {t})") == pytest.approx(w, rel=3e-3)
 
 
-def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(browser, address):
+def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(front):
+    front.locator("[data-explorer=glimpse]").scroll_into_view_if_needed()
+    front.wait_for_function("document.querySelector('.x-play').textContent === 'Pause'")
+    front.clock.run_for(600)
+    front.focus(".x-play")
+    front.keyboard.press("Enter")
+    stopped = front.evaluate(STATE)
+    assert stopped["button"] == "Play"
+    assert 0 < int(stopped["frame"]) < 120
+    front.clock.run_for(400)
+    assert front.evaluate(STATE)["frame"] == stopped["frame"]
+    front.keyboard.press("Enter")
+    front.clock.fast_forward(LASTS)
+    front.wait_for_function("document.querySelector('.x-play').textContent === 'Play again'")
+    assert front.evaluate(STATE)["frame"] == "120"
+    front.focus("#explorer-glimpse-frame")
+    front.keyboard.press("Home")
+    summary = "document.querySelector('[data-explorer=glimpse] .x-summary').textContent"
+    front.wait_for_function(f"{summary}.includes('every example counts alike')")
+    assert "#" not in front.url
+
+
+def test_nothing_moves_for_those_who_asked_for_less_motion(front):
+    front.emulate_media(reduced_motion="reduce")
+    front.reload()
+    front.wait_for_selector("[data-explorer=glimpse][data-drawn]")
+    front.locator("[data-explorer=glimpse]").scroll_into_view_if_needed()
+    before = front.evaluate(STATE)
+    front.clock.run_for(800)
+    assert front.evaluate(STATE) == before
+    assert before["button"] == ""
+
+
+def test_from_the_front_page_to_a_head_that_trains(browser, address):
+    """One button, and the training of chapter 1 plays, all of it in sight."""
     page = browser.new_page(viewport={"width": 1366, "height": 900})
     page.goto(address + FRONT)
     page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
-    page.query_selector("[data-explorer=glimpse]").scroll_into_view_if_needed()
-    page.wait_for_function("document.querySelector('.x-play').textContent === 'Pause'")
-    page.wait_for_timeout(600)
-    page.focus(".x-play")
-    page.keyboard.press("Enter")
-    stopped = page.evaluate(STATE)
-    assert stopped["button"] == "Play"
-    assert 0 < int(stopped["frame"]) < 120
-    page.wait_for_timeout(400)
-    assert page.evaluate(STATE)["frame"] == stopped["frame"]
-    page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.x-play').textContent === 'Play again'")
-    assert page.evaluate(STATE)["frame"] == "120"
-    page.focus("#explorer-glimpse-frame")
-    page.keyboard.press("Home")
-    summary = "document.querySelector('[data-explorer=glimpse] .x-summary').textContent"
-    page.wait_for_function(f"{summary}.includes('every example counts alike')")
-    assert "#" not in page.url
+    page.get_by_text("Train one yourself").click()
+    page.wait_for_function(
+        "Number(document.querySelector('[data-explorer=train_window]')?.dataset.step) > 3"
+    )
+    box = page.locator("[data-explorer=train_window] .x-stage").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 900
     page.close()
-
-
-def test_nothing_moves_for_those_who_asked_for_less_motion(browser, address):
-    context = browser.new_context(reduced_motion="reduce")
-    page = context.new_page()
-    page.goto(address + FRONT)
-    page.wait_for_selector("[data-explorer=glimpse][data-drawn]")
-    page.query_selector("[data-explorer=glimpse]").scroll_into_view_if_needed()
-    before = page.evaluate(STATE)
-    page.wait_for_timeout(800)
-    assert page.evaluate(STATE) == before
-    assert before["button"] == ""
-    context.close()

@@ -7,10 +7,9 @@ import re
 import pytest
 
 from tests.browser import explorer_numbers
-from tests.built_site import wait_until_drawn
 
 COUNT = {"window": 30, "mismatch": 15, "descent": 80, "phases": 40}
-COUNT |= {"offset": 12, "directions": 8, "lookup": 30}
+COUNT |= {"offset": 12, "directions": 8, "lookup": 30, "parallel": 30}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
@@ -22,25 +21,24 @@ NUMBER = r"∞|−?\d[\d.]*(?:\u00a0×\u00a010[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)
 # the phrases of a sentence that hold its numbers, each by its key: a number, a setting, or OTHER
 KEY = r"\\{(\w+)\\}"
 PHRASES = {
-    "window": "w* = {w}: | loss {loss} = bias² {bias} + noise {noise} + scatter {scatter}."
-    " | Your window w = {at_w} has {times} times that loss | holds {effective} tokens",
+    "window": "w* = {w}, averages over {effective} tokens; the loss is {loss}."
+    " | Your window w = {at_w} has {times} times that loss",
     "mismatch": "tested at {ratio} L: | the loss is {worse} times",
-    "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}."
-    " | peaks at τ = {peak}, with {height}. | trained at d = {trained_d}.",
+    "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}. | peaks at τ = {peak}, with {height}.",
     "phases": "passes {level} at t = {top2}, a rare one's at {rare2}.",
-    "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}.",
+    "parallel": "At {angle}° the fit's weights have the size {size}; | truth, have {made}.",
+    "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
+    " | At n = {n} the error of linear attention is {apart} times",
     "lookup": "With {tokens} tokens per letter: linear {linear}, softmax {softmax}, "
     "best possible {bayes}. | is better from {crossing} tokens",
-    "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}. "
-    "| over {contexts} drawn",
+    "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}.",
 }
 OTHER = {
     "at_w": lambda at, values, t: at["w"],
     "times": lambda at, values, t: explorer_numbers.window_at(t, **at) / values["loss"],
-    "trained_d": lambda at, values, t: 100,
+    "made": lambda at, values, t: math.hypot(1, 0.5),
     "level": lambda at, values, t: 0.01,
     "tokens": lambda at, values, t: values["N"] / at["K"],
-    "contexts": lambda at, values, t: len(t),
 }
 UNHELD = {"share", "percent"}  # of the best share, whose place the package does not compute
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
@@ -63,7 +61,7 @@ METHOD = """([family, d, n, L, sigma]) => {
   const method = iclExplorers.population(family, d, n, L, sigma).method;
   return method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []; }"""
 LOWRANK = ("where", "d", "n")
-WORDS = ("family", "link", "where")
+WORDS = ("family", "link", "where", "one")
 OPEN = """([name, query]) => new Promise(done => {
   const root = document.querySelector(`[data-explorer=${name}]`);
   const before = root.dataset.drawn;
@@ -71,15 +69,6 @@ OPEN = """([name, query]) => new Promise(done => {
   location.hash = `explorer-${name}?${query}`;
   const look = () => root.dataset.drawn !== before ? done() : requestAnimationFrame(look);
   look(); })"""
-
-
-@pytest.fixture(scope="module")
-def page(browser, address):
-    opened = browser.new_page(viewport={"width": 1280, "height": 900})
-    opened.goto(address + "book/explorers.html")
-    wait_until_drawn(opened)
-    yield opened
-    opened.close()
 
 
 def settings_of(page, name):

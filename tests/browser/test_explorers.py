@@ -3,19 +3,22 @@
 That their numbers are the package's is in test_explorer_numbers.py.
 """
 
+import html
 import math
 import re
+from urllib.parse import urljoin
 
 import pytest
 import torch
 
 from iclutils.book.figures import style as figures
 from iclutils.book.paper import explorers as pictures
-from iclutils.book.site.explorers import EXACT, FOLDER, SCRIPTS, needed
+from iclutils.book.site.pictures.explorers import EXACT, FOLDER, SCRIPTS, SETTINGS, needed
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
-from tests.built_site import PAGES, SITE, text_of, wait_until_drawn
+from tests.browser.shown import explorer, reach_every_control, read, settle
+from tests.built_site import PAGES, SITE, text_of, turn, unfold, wait_until_drawn
 
 RELATIVE = 1e-9  # the same formulas in double precision
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -57,28 +60,9 @@ WALKS = {
         {"where": "o", "d": "ArrowLeft", "sigma": "End", "cv": "End"},
     ],
     "lookup": [{}, {"c": "Home", "K": "ArrowRight"}, {"rho": "End", "K": "End"}],
+    "parallel": [{}, {"angle": "Home", "noise": "Home"}, {"lambda": "End", "angle": "End"}],
 }
 
-READ = """([root]) => ({
-  settings: Object.fromEntries([...root.querySelectorAll('input, select')].map(e => [
-    e.id.split('-').pop(),
-    e.tagName === 'SELECT' ? e.value
-      : e.closest('.x-field').querySelector('output').dataset.value])),
-  spoken: [...root.querySelectorAll('input')].map(e => [e.getAttribute('aria-valuetext'),
-    e.closest('.x-field').querySelector('output').textContent]),
-  values: Object.fromEntries([...root.querySelectorAll('data')]
-    .map(e => [e.dataset.key, [e.value, e.textContent]])),
-  broken: [...root.querySelectorAll('svg *')].filter(
-    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
-  unnamed: [...root.querySelectorAll('svg[role=img]')]
-    .filter(e => !e.getAttribute('aria-label')).length,
-  drawings: root.querySelectorAll('svg[role=img]').length})"""
-AXE = "axe.run('.explorer', {preload: false})"
-FOCUS = """all => [[...document.querySelectorAll(all)].indexOf(document.activeElement),
-  getComputedStyle(document.activeElement).outlineStyle]"""
-SPILL = """([root]) => [...root.querySelectorAll('*')].filter(
-  e => !e.closest('svg')
-    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length"""
 CONTRAST = """() => {
   const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
       .map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
@@ -94,13 +78,10 @@ CONTRAST = """() => {
 
 
 def wait(page):
-    """Until every explorer of the page is drawn."""
+    """Until every explorer of the page is drawn and unfolded."""
     wait_until_drawn(page)
+    unfold(page)
     settle(page)
-
-
-def settle(page):
-    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def press(page, name, walk):
@@ -115,69 +96,55 @@ def press(page, name, walk):
 def explorers(window, address):
     """The explorers' page of one look, and the list of what went wrong on it."""
     page, wrong = window
-    wrong.clear()
     page.goto(address + "book/explorers.html")
     wait(page)
     return page, wrong
 
 
+@pytest.fixture(scope="module")
+def first(explorers):
+    """What each explorer shows before anybody has touched it."""
+    page, _ = explorers
+    return {name: read(page, name) for name in WALKS}
+
+
 @pytest.mark.parametrize("name", WALKS)
-def test_every_slider_and_choice_by_keyboard(explorers, name):
+def test_every_slider_and_choice_by_keyboard(explorers, first, name):
     page, wrong = explorers
-    root = page.query_selector(f".explorer[data-explorer={name}]")
     for walk in WALKS[name]:
-        before = page.evaluate(READ, [root])
+        before = read(page, name)
         press(page, name, walk)
-        seen = page.evaluate(READ, [root])
+        seen = read(page, name)
         moved = {key for key, value in seen["settings"].items() if before["settings"][key] != value}
         assert moved == set(walk)
         assert not walk or seen["values"] != before["values"]
-        assert (seen["broken"], seen["unnamed"]) == (0, 0), seen["settings"]
-        assert all(spoken == shown for spoken, shown in seen["spoken"]), seen["spoken"]
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-        assert page.evaluate(SPILL, [root]) == 0, seen["settings"]
-    page.focus(f".explorer[data-explorer={name}] button[type=reset]")
+    page.focus(f"{explorer(name)} button[type=reset]")
     page.keyboard.press("Enter")
     settle(page)
-    again = page.evaluate(READ, [root])
-    page.reload()
-    wait(page)
-    fresh = page.evaluate(READ, [page.query_selector(f".explorer[data-explorer={name}]")])
-    assert (again["settings"], again["values"]) == (fresh["settings"], fresh["values"])
+    again = read(page, name)
+    assert (again["settings"], again["values"]) == (first[name]["settings"], first[name]["values"])
     assert not wrong
 
 
 @pytest.mark.parametrize("name", WALKS)
 def test_every_preset_by_keyboard(explorers, name):
     page, wrong = explorers
-    root = f".explorer[data-explorer={name}]"
-    for place in range(page.locator(f"{root} .x-preset").count()):
-        button = page.locator(f"{root} .x-preset").nth(place)
+    presets = page.locator(f"{explorer(name)} .x-preset")
+    for button in presets.all():
         button.focus()
         page.keyboard.press("Enter")
         settle(page)
         assert button.get_attribute("aria-pressed") == "true"
-        assert page.locator(f"{root} .x-preset[aria-pressed=true]").count() == 1
-        seen = page.evaluate(READ, [page.query_selector(root)])
-        assert (seen["broken"], seen["unnamed"]) == (0, 0)
+        assert page.locator(f"{explorer(name)} .x-preset[aria-pressed=true]").count() == 1
+        read(page, name)
     assert not wrong
 
 
 @pytest.mark.parametrize("name", WALKS)
 def test_every_control_is_reached_by_tab(explorers, name):
     page, _ = explorers
-    controls = f".explorer[data-explorer={name}] :is(input, select, button, [tabindex='0'])"
-    controls = f"{controls}:not([hidden])"
-    page.focus(controls)
-    for place in range(page.locator(controls).count()):
-        found, outline = page.evaluate(FOCUS, controls)
-        assert found == place
-        assert place == 0 or outline != "none", "a control must show that it has the focus"
-        page.keyboard.press("Tab")
-
-
-CURVE = """([name, panel, line]) => document.querySelector(
-  `[data-explorer=${name}] [data-panel="${panel}"] path[data-name="${line}"]`).getAttribute('d')"""
+    reach_every_control(page, name)
 
 
 def test_the_probe_reads_a_curve_by_keyboard_and_pointer(explorers):
@@ -214,7 +181,7 @@ def test_a_mark_is_pulled(explorers):
     page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 60, steps=4)
     page.mouse.up()
     settle(page)
-    seen = page.evaluate(READ, [page.query_selector("[data-explorer=descent]")])
+    seen = read(page, "descent")
     assert float(seen["settings"]["tau"]) == pytest.approx(0.05 * 400**0.9, rel=0.06)
     assert page.locator("[data-explorer=descent] .x-line.x-ghost").count() == 2  # curve and legend
     assert not wrong
@@ -238,18 +205,46 @@ def test_the_best_window_and_the_phase_lines_are_pulled(explorers, name, panel, 
         " + e.closest('.x-plot').getBoundingClientRect().left)",
     )
     height = probe.bounding_box()["y"] + 50
-    before = page.evaluate(READ, [page.query_selector(root)])["settings"]
+    before = read(page, name)["settings"]
     page.mouse.move(places[mark], height)
     page.mouse.down()
     page.mouse.move(places[mark] + to, height, steps=5)
     page.mouse.up()
     settle(page)
-    after = page.evaluate(READ, [page.query_selector(root)])["settings"]
+    after = read(page, name)["settings"]
     assert {k for k in after if after[k] != before[k]} == {key}
     shown = "all => all.map(e => Number(e.getAttribute('x1')) + 0)"
     now = page.eval_on_selector_all(f"{root} [data-panel='{panel}'] .x-mark.x-pulled", shown)
     left = page.locator(f"{root} [data-panel='{panel}']").bounding_box()["x"]
     assert min(abs(at + left - places[mark] - to) for at in now) < 12
+    page.locator(f"{root} button[type=reset]").click()
+    assert not wrong
+
+
+def test_a_line_of_the_plane_is_turned(explorers):
+    """Pulled at a place of its course at 45 degrees, the second line is turned to just that."""
+    page, wrong = explorers
+    root = "[data-explorer=parallel]"
+    page.locator(f"{root} button[type=reset]").click()
+    settle(page)
+    plane = page.locator(f"{root} .x-plot").first
+    plane.scroll_into_view_if_needed()
+    box = plane.bounding_box()
+    slope = math.radians(20 - 45)
+    away = [1.5 * math.cos(slope), 1.5 * math.sin(slope)]
+    shift = [-0.2 * math.sin(slope), 0.2 * math.cos(slope)]  # by the error of its label
+    place = [1 + away[0] + shift[0], 0.5 + away[1] + shift[1]]
+    x, y = page.evaluate(
+        f"p => {{ const v = document.querySelector('{root} .x-plot').view;"
+        " return [v.placeX(p[0]), v.placeY(p[1])]; }",
+        place,
+    )
+    page.mouse.move(box["x"] + x, box["y"] + y)
+    page.mouse.down()
+    page.mouse.up()
+    settle(page)
+    seen = read(page, "parallel")["settings"]
+    assert float(seen["angle"]) == pytest.approx(45, abs=1.5)
     page.locator(f"{root} button[type=reset]").click()
     assert not wrong
 
@@ -272,7 +267,14 @@ PERMALINK = {
     "offset": {"offset": "ArrowRight", "n": "ArrowLeft"},
     "directions": {"link": "w", "wv": "ArrowLeft"},
     "lookup": {"K": "ArrowRight"},
+    "parallel": {"angle": "ArrowLeft", "lambda": "ArrowRight"},
 }
+
+
+TOLD = """([name, settings]) => {
+  const told = new URLSearchParams(location.hash.split('?')[1]);
+  return location.hash.startsWith(`#explorer-${name}?`)
+    && Object.entries(settings).every(([key, value]) => told.get(key) === value); }"""
 
 
 @pytest.mark.parametrize("name", PERMALINK)
@@ -284,12 +286,10 @@ def test_a_permalink_restores_the_settings(explorers, name):
     )  # not the system's
     root = f".explorer[data-explorer={name}]"
     press(page, name, PERMALINK[name])
-    page.wait_for_function(f"location.hash.startsWith('#explorer-{name}?')")
-    page.wait_for_timeout(400)  # the address is written when the sliders have come to rest
-    before, address = (
-        page.evaluate(READ, [page.query_selector(root)]),
-        page.evaluate("location.href"),
-    )
+    before = read(page, name)
+    # the address is written when the sliders have come to rest
+    page.wait_for_function(TOLD, arg=[name, before["settings"]])
+    address = page.evaluate("location.href")
     page.focus(f"{root} .x-copy")
     page.keyboard.press("Enter")
     page.wait_for_function(f"document.querySelector('{root} .x-copied').textContent === 'Copied.'")
@@ -298,7 +298,7 @@ def test_a_permalink_restores_the_settings(explorers, name):
     page.goto(address)
     wait(page)
     settle(page)
-    after = page.evaluate(READ, [page.query_selector(root)])
+    after = read(page, name)
     assert (after["settings"], after["values"]) == (before["settings"], before["values"])
     box = page.query_selector(root).bounding_box()
     assert -1 <= box["y"] < 300, "the explorer that the link names is in sight"
@@ -318,8 +318,7 @@ def test_a_link_with_settings_that_are_none(browser, address):
         page.goto(address + "book/explorers.html" + query)
         wait(page)
         settle(page)
-        root = page.query_selector("[data-explorer=window]")
-        settings.append(page.evaluate(READ, [root])["settings"])
+        settings.append(read(page, "window")["settings"])
         said.append(page.inner_text("[data-explorer=window] .x-copied"))
     page.close()
     assert settings[0] == settings[1]
@@ -356,27 +355,25 @@ def test_one_sentence_is_spoken(explorers):
     assert page.eval_on_selector_all(".explorer:not(.x-training) output", live) == len(WALKS)
 
 
-def test_accessible_and_legible(explorers):
+def test_accessible_and_legible(explorers, findings):
+    """Unfolded, exact ones and trainings, in both themes."""
     page, _ = explorers
-    found = page.evaluate(AXE)
-    assert not [(v["id"], v["nodes"][0]["html"]) for v in found["violations"]]
-    assert min(page.evaluate(CONTRAST)) >= 4.5
-    sizes = page.eval_on_selector_all(
-        ".explorer svg text", "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
-    )
-    assert min(sizes) >= 12
-    assert (
-        min(
-            page.eval_on_selector_all(
-                ".explorer input", "all => all.map(e => e.getBoundingClientRect().height)"
-            )
-        )
-        >= 24
-    )
+    for scheme in ("light", "dark"):
+        turn(page, scheme)
+        assert not findings(page, ".explorer")
+        assert min(page.evaluate(CONTRAST)) >= 4.5
+    sizes = "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
+    assert min(page.eval_on_selector_all(".explorer svg text", sizes)) >= 12
+    heights = "all => all.map(e => e.getBoundingClientRect().height)"
+    pressed = ".explorer input, .x-training :is(button, select)"
+    assert min(page.eval_on_selector_all(pressed, heights)) >= 24
 
 
 def test_colours_are_the_book_s(explorers):
+    """By day; those of the night are held against the dark figures' in test_dark."""
     page, _ = explorers
+    before = page.evaluate("document.documentElement.dataset.theme")
+    page.evaluate("document.documentElement.dataset.theme = 'light'")
     for name in (
         "signal",
         "noise",
@@ -392,12 +389,13 @@ def test_colours_are_the_book_s(explorers):
             f"getComputedStyle(document.documentElement).getPropertyValue('--x-{name}').trim()"
         )
         assert colour == figures.COLOURS[name]
+    page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", before)
 
 
 def test_drawn_context(explorers):
     """The strip: uniform tokens, and the package's effective number and half-mass angle."""
     page, _ = explorers
-    shown = page.evaluate(READ, [page.query_selector(".explorer[data-explorer=window]")])
+    shown = read(page, "window")
     n, d = int(shown["settings"]["n"]), int(shown["settings"]["d"])
     t = torch.tensor(
         page.evaluate("([n, d]) => iclExplorers.tokens(n, d)", [n, d]), dtype=torch.float64
@@ -406,24 +404,20 @@ def test_drawn_context(explorers):
     # which are 0 and 1/d with variances 1/d and below 3/d²
     assert abs(float(t.mean())) < 4 / math.sqrt(n * d)
     assert float(t.square().mean()) == pytest.approx(1 / d, abs=4 * math.sqrt(3 / n) / d)
-    gamma = torch.softmax(float(shown["values"]["w"][0]) * t, 0).unsqueeze(-1)
+    gamma = torch.softmax(float(shown["values"]["w"]) * t, 0).unsqueeze(-1)
     assert float(attention.effective_number(gamma)) == pytest.approx(
-        float(shown["values"]["drawn"][0]), rel=RELATIVE
+        float(shown["values"]["drawn"]), rel=RELATIVE
     )
     plane = torch.stack([t, (1 - t.square()).sqrt()], -1)
     half = attention.half_mass_cap(gamma, plane, torch.tensor([[1.0, 0.0]], dtype=torch.float64))
-    assert math.degrees(float(half)) == pytest.approx(
-        float(shown["values"]["half"][0]), rel=RELATIVE
-    )
+    assert math.degrees(float(half)) == pytest.approx(float(shown["values"]["half"]), rel=RELATIVE)
 
 
-def test_closed_form_against_drawn_contexts(browser, address):
+def test_closed_form_against_drawn_contexts(page):
     """The promise of the page, a few percent with ten tokens or more in the window.
 
     The tolerance is 5 %, and four standard errors.
     """
-    page = browser.new_page()
-    page.goto(address + "book/explorers.html")
     felt = set()
     for w, d, n, sigma in ((4.0, 3, 400, 0.5), (11.0, 5, 400, 0.2), (12.0, 2, 100, 0.1)):
         found = page.evaluate(
@@ -445,7 +439,6 @@ def test_closed_form_against_drawn_contexts(browser, address):
             for part in ("bias", "noise", "scatter")
             if found[part] > 2 * (0.05 * mean + 4 * se)
         }
-    page.close()
     assert felt == {"bias", "noise", "scatter"}  # the comparison would miss none of them
 
 
@@ -499,6 +492,144 @@ def test_a_page_loads_what_its_explorers_need_and_little_of_it():
         weights[page] = sum(place.stat().st_size for place in places)
     assert weights["book/explorers.html"] > 0
     assert max(weights.values()) <= LIGHT, weights
+
+
+FIRST = """name => {
+  const root = document.querySelector(`.explorer[data-explorer=${name}]`);
+  const seen = all => [...root.querySelectorAll(all)].filter(e => e.checkVisibility());
+  const [picture] = seen('.x-panels'), said = root.querySelector('.x-summary');
+  return {above: picture.getBoundingClientRect().top - root.getBoundingClientRect().top,
+    stage: root.querySelector('.x-stage').getBoundingClientRect().height,
+    under: said.getBoundingClientRect().top >= picture.getBoundingClientRect().bottom,
+    fields: seen('.x-field :is(input, select)').map(e => e.id.split('-').pop()),
+    chips: seen('.x-preset').length, numbers: seen('data').length,
+    pressed: root.querySelectorAll('.x-preset[aria-pressed=true]').length}; }"""
+HEADER = 60  # pixels of the page that stay in sight above what is scrolled
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 900), (390, 844)])
+def test_the_picture_comes_first(browser, address, width, height):
+    """Picture, one line, one control, three chips; it is all in sight, and the rest is folded."""
+    page = browser.new_page(viewport={"width": width, "height": height})
+    page.goto(address + "book/explorers.html")
+    wait_until_drawn(page)
+    for name in SETTINGS:
+        if name in pictures.PAGES:  # it stands alone
+            continue
+        seen = page.evaluate(FIRST, name)
+        assert seen["above"] < 20, name
+        assert seen["stage"] < height - HEADER, name
+        assert seen["under"], name
+        assert seen["fields"] == [SETTINGS[name][0]], name
+        assert (seen["chips"], seen["numbers"], seen["pressed"]) == (3, 0, 1), name
+    page.close()
+
+
+def test_the_settings_have_the_names_that_pages_may_use(explorers):
+    """The table in iclutils/book/site/pictures/explorers.py against the scripts."""
+    page, _ = explorers
+    for name, script in page.evaluate(
+        "Object.entries(iclExplorers.explorers).map(([n, s]) => [n, s.controls.map(c => c.key)])"
+    ):
+        own = set(SETTINGS[name]) - {"seed", "play"}
+        assert set(script) == own, name
+        assert name.startswith("train_") == ("play" in SETTINGS[name])
+
+
+SET = "[...document.querySelectorAll('[data-set]')].map(e => e.dataset.set)"
+WRONG = """all => all.filter(asked => {
+    const [name, query] = asked.split('?');
+    const controls = [...iclExplorers.explorers[name].controls, {key: 'seed', values: [0, 999999]}];
+    return iclExplorers.named(controls, new URLSearchParams(query)).unknown.length; })"""
+
+
+def test_every_button_in_a_sentence_names_what_its_explorer_can_show(browser, address):
+    """Of all pages of the site; the names are checked by the build, the values here."""
+    page = browser.new_page()
+    for place in PAGES:
+        if "data-set=" in text_of(place):
+            page.goto(address + place)
+            wait_until_drawn(page)
+            page.wait_for_function("!document.querySelector('span[data-set]')")
+            assert not page.evaluate(WRONG, page.evaluate(SET)), place
+    page.close()
+
+
+SETTING = re.compile(r'href="([^"#]+)#explorer-(\w+)\?([^"]*)"')
+
+
+def test_every_link_that_sets_an_explorer_shows_it_so(browser, address):
+    """No setting of a link on any page is refused, and the explorer that it names is in sight."""
+    page = browser.new_page()
+    links = {(place, *found) for place in PAGES for found in SETTING.findall(text_of(place))}
+    assert links
+    for place, target, name, query in sorted(links):
+        page.goto("about:blank")
+        asked = f"{name}?{html.unescape(query)}"
+        page.goto(urljoin(address + place, f"{target}#explorer-{asked}"))
+        wait_until_drawn(page)
+        settle(page)
+        assert not page.evaluate(WRONG, [asked]), place
+        box = page.query_selector(f".explorer[data-explorer={name}]").bounding_box()
+        assert -1 <= box["y"] < 300, (place, asked)
+    page.close()
+
+
+HEIGHTS = """() => [...document.querySelectorAll('.explorer')].map(e => {
+  const reserved = parseFloat(getComputedStyle(e).minHeight);
+  e.style.minHeight = 0;
+  return [e.dataset.explorer, e.getBoundingClientRect().height - reserved]; })"""
+JUMP = 8  # pixels: fonts of another machine
+
+
+@pytest.mark.parametrize("width", [1366, 390])
+def test_the_height_of_an_explorer_is_reserved(browser, address, width):
+    """In the style sheet, so that what follows does not move when the scripts draw."""
+    page = browser.new_page(viewport={"width": width, "height": 844}, reduced_motion="reduce")
+    for place in ("book/explorers.html", "book/intro.html"):
+        page.goto(address + place)
+        wait_until_drawn(page)
+        for name, more in page.evaluate(HEIGHTS):
+            assert abs(more) <= JUMP, name
+    page.close()
+
+
+STEER = """([words, place]) => {
+  const button = document.createElement('span');
+  button.dataset.set = words;
+  button.append('Make it so');
+  document.querySelector(`.explorer[data-explorer=${place}]`).after(button);
+  iclExplorers.arm(button); }"""
+
+
+def test_a_button_in_a_sentence_sets_its_explorer(browser, address):
+    """The named settings and the page's own others; it is brought into sight, the focus stays."""
+    page = browser.new_page(viewport={"width": 1366, "height": 900})
+    page.goto(address + "book/explorers.html")
+    wait(page)
+    press(page, "window", {"d": "ArrowRight"})
+    page.evaluate(STEER, ["window?L=5&sigma=0.1", "window"])
+    page.evaluate(STEER, ["train_window?sigma=1.2&play=1", "lookup"])
+    near, far = page.locator("button.x-set").all()
+    near.scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('[data-explorer=window]').scrollIntoView()")
+    before = page.evaluate("scrollY")
+    near.evaluate("button => { button.focus({preventScroll: true}); button.click(); }")
+    settle(page)
+    seen = read(page, "window")["settings"]
+    assert seen | {"L": "5", "sigma": "0.1", "d": "3", "n": "1000"} == seen
+    assert page.evaluate("scrollY") == before, "what is in sight stays where it is"
+    assert page.evaluate("document.activeElement.className") == "x-set"
+    far.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function(
+        "Number(document.querySelector('[data-explorer=train_window]').dataset.step) > 3"
+    )
+    assert page.evaluate("document.activeElement.className") == "x-set"
+    box = page.locator("[data-explorer=train_window] .x-stage").bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= 900
+    page.close()
 
 
 def test_every_explorer_has_its_scripts():

@@ -5,6 +5,7 @@ that a page shows from the run is the ledger's.
 """
 
 import csv
+import gzip
 import html
 import io
 import json
@@ -17,7 +18,7 @@ from built_site import ROOT, SITE, text_of
 from iclutils.book.ledger import format_value
 from iclutils.book.paper import picture
 from iclutils.book.runs import cache
-from iclutils.book.site import sentences
+from iclutils.book.site.verdicts import sentences
 
 SHOWN = """() => [...document.querySelectorAll('.score-list li')]
   .filter(e => !e.hidden && e.closest('details').open)
@@ -37,6 +38,8 @@ ADDRESSES = [
     ("#claims?verdict=not-testable", {"verdict": "not-testable"}),
     ("#claims?chapter=05_double_descent&verdict=nonsense", {"chapter": "05_double_descent"}),
 ]
+COMPRESSED = {".html", ".js", ".css", ".svg"}
+FIRST_VISIT = 650_000  # bytes of the front page, compressed as a server would
 AXIS_PART = 0.01  # of an axis: nobody could tell it in the picture; machines differ by far less
 
 
@@ -153,6 +156,12 @@ def test_words_find_rows(front, rows):
     front.wait_for_function("location.hash.includes('words=')")
     shown = set(front.evaluate(SHOWN))
     assert 0 < len(shown) < len(rows) / 4
+    front.fill(".score-words", "figure 5")  # side by side, and not in every row with a 5
+    front.wait_for_function("location.hash.endsWith('figure+5')")
+    shown = set(front.evaluate(SHOWN))
+    wanted = {row["id"] for row in rows if re.search(r"[Ff]igure 5(?!\d)", row["place"])}
+    assert wanted <= shown
+    assert len(shown) < len(rows) / 8
     front.fill(".score-words", "no such words")
     said(front, f"0 of {len(rows)} claims")
     front.click(".score-clear")
@@ -182,13 +191,59 @@ def test_an_address_opens_a_row_of_the_ledger(front, address, rows):
     front.wait_for_function(f"document.getElementById('claim-{claim}').open")
 
 
+def test_an_address_leads_to_its_place_whatever_the_filters_hide(front, address, rows):
+    hidden = next(row for row in reversed(rows) if row["verdict"] != "fails")
+    section = f"ledger-{hidden['chapter'].replace('_', '-')}"
+    for place in (f"claim-{hidden['id']}", section):
+        front.goto("about:blank")
+        front.goto(f"{address}book/ledger.html#claims?verdict=fails")
+        said(front, f"{len(fitting(rows, verdict='fails'))} of")
+        front.evaluate("place => { location.hash = place; }", place)
+        near = "place => Math.abs(document.getElementById(place).getBoundingClientRect().top) < 200"
+        front.wait_for_function(near, arg=place)
+
+
+def test_an_opened_row_gives_its_citation(front, address, rows):
+    entry = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
+    claim = rows[0]["id"]
+    front.goto("about:blank")
+    front.goto(f"{address}book/ledger.html#claim-{claim}")
+    front.evaluate("navigator.clipboard.writeText = async text => { window.copied = text; }")
+    front.click(f"#claim-{claim} .cite-copy")
+    cited = front.evaluate("window.copied")
+    assert f"{entry['title']}, version {entry['version']}, {entry['date-released']}, row " in cited
+    assert cited.endswith(f"row {claim}, {address}book/ledger.html#claim-{claim}.")
+
+
 def test_filtered_it_is_still_accessible_and_fits(front, findings, address):
     front.goto(address + "book/intro.html#claims?verdict=holds-in-part")
     front.reload()
     said(front, "")
     front.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
-    assert not [(v["id"], v["nodes"][0]["html"]) for v in findings(front)]
+    assert not findings(front)
     assert front.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_a_first_visit_is_light_and_has_its_icons(fresh, address):
+    sizes = {}
+
+    def weigh(answer):
+        name = answer.url.partition("?")[0]
+        body = answer.body()
+        packed = gzip.compress(body) if name.endswith(tuple(COMPRESSED)) else body
+        sizes[name] = len(packed)
+
+    with fresh(1366) as (page, _):
+        page.on("response", weigh)
+        page.goto(address + "book/intro.html", wait_until="networkidle")
+        bare = page.evaluate(
+            """() => [...document.querySelectorAll("i[class*=fa-]")].filter(icon =>
+                 icon.checkVisibility()
+                 && ["none", "normal"].includes(getComputedStyle(icon, "::before").content))
+                 .map(icon => icon.outerHTML)"""
+        )
+    assert sum(sizes.values()) < FIRST_VISIT, sorted(sizes.items(), key=lambda one: -one[1])[:5]
+    assert bare == []
 
 
 def test_without_javascript(browser, address, rows):
@@ -220,7 +275,7 @@ def test_numbers_in_sentences_are_the_ledger_s(rows):
         shown = link.findall(text_of(f"book/{name}.html"))
         source = (ROOT / "book" / f"{name}.md").read_text(encoding="utf8")
         asked = re.findall(r"\{claim-value\}`([^`]*)`", source)
-        assert len(shown) == len(asked) > 3
+        assert len(shown) == len(asked)
         for (claim, text), wanted in zip(shown, asked, strict=True):
             role = sentences.parse(wanted)
             assert role is not None

@@ -8,8 +8,8 @@ import pytest
 from built_site import ROOT
 from pypdf import PdfReader
 
-from iclutils.book.paper import prints
 from iclutils.book.runs import cache
+from iclutils.book.site.downloads import prints
 
 FOLDER = prints.folder()
 A4 = (595.3, 841.9)  # points

@@ -22,7 +22,7 @@ from iclutils.window import alignment, functions, subspaces
 from iclutils.window.covariates import Sphere, Stretched
 from iclutils.window.links import LowRankLink
 from iclutils.window.pretraining import BLOCK, Schedule, Setting, pretrain
-from iclutils.window.theory import lowrank, matrix
+from iclutils.window.theory import lowrank, lowrank_linear, matrix
 from iclutils.window.theory.contexts import Case, Contexts
 
 SAME = 1e-9
@@ -69,15 +69,6 @@ def relative(found, expected):
     return float(((found - expected).abs() / scale).max())
 
 
-@pytest.fixture(scope="module")
-def numerics(browser, address):
-    page = browser.new_page()
-    page.goto(address + "book/explorers.html")
-    page.wait_for_selector(".explorer[data-drawn]")
-    yield page
-    page.close()
-
-
 def prompts_of(function, setting, role_task):
     """The raw draws of the package's prompts of one trial, a row a step, as the page takes them."""
     n, d = setting.n, setting.covariates.d
@@ -118,13 +109,13 @@ def trained(setting):
     ("family", "d", "n", "sigma", "L"),
     [("relu", 2, 50, 0.1, 1.0), ("affine", 3, 40, 0.5, 2.0), ("cosine", 5, 30, 0.1, 4.0)],
 )
-def test_window_takes_the_package_s_steps(numerics, family, d, n, sigma, L):
+def test_window_takes_the_package_s_steps(page, family, d, n, sigma, L):
     function = functions.by_name(family, d, L)
     setting = Setting(function, Sphere(d), n, sigma)
     draws = prompts_of(function, setting, slopes)
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
     found = torch.tensor(
-        numerics.evaluate(FOLLOW, ["window", settings, [packed(draws)], None]), dtype=torch.float64
+        page.evaluate(FOLLOW, ["window", settings, [packed(draws)], None]), dtype=torch.float64
     )
     softmax, linear = found[:, 2:].unflatten(1, (2, d * d)).unbind(1)
     for seen, M in zip((softmax, linear), trained(setting), strict=True):
@@ -132,7 +123,7 @@ def test_window_takes_the_package_s_steps(numerics, family, d, n, sigma, L):
 
 
 @pytest.mark.parametrize(("link", "stretched"), [("quadratic", True), ("cosine", False)])
-def test_low_rank_takes_the_package_s_steps(numerics, link, stretched):
+def test_low_rank_takes_the_package_s_steps(page, link, stretched):
     d, k, n, sigma = 6, 2, 30, 0.01
     B = subspaces.random_subspaces(1, d, k, stream(0, "training", "B"))
     J = subspaces.gram_roots(1, d, stream(0, "training", "J"))
@@ -144,7 +135,7 @@ def test_low_rank_takes_the_package_s_steps(numerics, link, stretched):
     draws = prompts_of(function, setting, lambda task: task["a"])
     scene = {"frame": packed(frame), "J": packed(J[0])}
     found = torch.tensor(
-        numerics.evaluate(FOLLOW, ["lowrank", settings, [packed(draws)], scene]),
+        page.evaluate(FOLLOW, ["lowrank", settings, [packed(draws)], scene]),
         dtype=torch.float64,
     )
     softmax, linear = found[:, 2:].unflatten(1, (2, d * d)).unbind(1)
@@ -152,7 +143,7 @@ def test_low_rank_takes_the_package_s_steps(numerics, link, stretched):
     for seen, M in zip((softmax, linear), heads, strict=True):
         assert relative(seen.tolist(), (frame.T @ M @ frame).flatten(1)) < SAME
     last = heads[0][-1]
-    measured = numerics.evaluate(
+    measured = page.evaluate(
         "([M, d, k]) => iclExplorers.training.N.models.lowrank.alignment("
         "Float64Array.from(M), d, k)",
         [softmax[-1].tolist(), d, k],
@@ -194,12 +185,12 @@ BEST = """([settings, seed]) => {
         ("linear", 4, 3, False),
     ],
 )
-def test_the_best_heads_are_the_package_s(numerics, link, d, k, stretched):
+def test_the_best_heads_are_the_package_s(page, link, d, k, stretched):
     """The lines beside the low-rank training, on the page's own contexts."""
     n, sigma = 50, 0.01
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link}
     settings["J"] = "yes" if stretched else "no"
-    seen = numerics.evaluate(BEST, [settings, 0])
+    seen = page.evaluate(BEST, [settings, 0])
     arrays = {
         name: torch.tensor(seen[name], dtype=torch.float64)
         for name in ("frame", "J", "tokens", "z")
@@ -249,12 +240,12 @@ def test_the_best_heads_are_the_package_s(numerics, link, d, k, stretched):
     # the page's last Newton step promises 1e-12 of the loss: a place is known to its root
     near = pytest.approx(found.theta.tolist(), abs=1e-5 * best["c"])
     assert theta[: len(inside)].tolist() == near
-    expected = lowrank.linear_minimum(sample, case.family)
+    expected = lowrank_linear.linear_minimum(sample, case.family)
     assert [linear["c"], linear["e"]] == pytest.approx(expected.theta.tolist(), rel=1e-8)
     assert linear["loss"] == pytest.approx(expected.loss, rel=1e-8)
 
 
-def test_stages_takes_the_package_s_steps(numerics):
+def test_stages_takes_the_package_s_steps(page):
     K, p1, tokens, prompts, rate = 8, 0.5, 200, 4, 1.0
     p, targets = probabilities(K, p1), torch.arange(K)
     run = stages.train_reduced(
@@ -271,7 +262,7 @@ def test_stages_takes_the_package_s_steps(numerics):
     batches = stages._count_batches(p, tokens, K, prompts, torch.Generator().manual_seed(0))
     draws = torch.stack([next(batches).flatten() for _ in range(STEPS)])
     settings = {"K": K, "p1": p1, "N": tokens, "prompts": prompts, "rate": rate}
-    found = numerics.evaluate(FOLLOW, ["stages", settings, [packed(draws)], None])
+    found = page.evaluate(FOLLOW, ["stages", settings, [packed(draws)], None])
     expected = run.theta[kept].flatten(1)
     assert len(expected) > STEPS // 11
     assert run.t[kept][-1] == STEPS
@@ -298,7 +289,7 @@ JUDGE = """([settings, size, set]) => {
 
 
 @pytest.mark.parametrize(("d", "alpha", "kappa", "tau", "lam"), SETS)
-def test_the_same_sets_give_the_same_errors(numerics, d, alpha, kappa, tau, lam):
+def test_the_same_sets_give_the_same_errors(page, d, alpha, kappa, tau, lam):
     rho = 0.1
     setting = regression.Setting(d, alpha, kappa, tau, rho)
     drawn, tasks = setting.prompts(0, 0), setting.tasks(0, 0)
@@ -313,7 +304,7 @@ def test_the_same_sets_give_the_same_errors(numerics, d, alpha, kappa, tau, lam)
     settings["kappa"] = None if kappa == math.inf else kappa
     size = {"n": setting.n, "ell": setting.ell, "k": setting.k}
     arrays = {"tasks": tasks, "x": drawn.x, "v": drawn.v, "y": drawn.y}
-    found, sizes = numerics.evaluate(
+    found, sizes = page.evaluate(
         JUDGE,
         [settings, size | {"tau": tau}, {name: packed(value) for name, value in arrays.items()}],
     )
@@ -339,10 +330,10 @@ def heads_of(found, d):
 
 
 @pytest.mark.parametrize("family", ["relu", "affine", "cosine"])
-def test_window_has_the_package_s_distribution(numerics, family):
+def test_window_has_the_package_s_distribution(page, family):
     d, n, sigma, L, steps, runs = 3, 20, 0.3, 2.0, 60, 200
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
-    ours = heads_of(numerics.evaluate(OWN, ["window", settings, steps, runs]), d)
+    ours = heads_of(page.evaluate(OWN, ["window", settings, steps, runs]), d)
     setting = Setting(functions.by_name(family, d, L), Sphere(d), n, sigma)
     for unit, rate in (("softmax", 0.1), ("linear", 0.01)):
         theirs = pretrain(
@@ -356,10 +347,10 @@ def test_window_has_the_package_s_distribution(numerics, family):
         alike(seen, summary(theirs))
 
 
-def test_low_rank_has_the_package_s_distribution(numerics):
+def test_low_rank_has_the_package_s_distribution(page):
     d, k, n, sigma, steps, runs = 4, 1, 20, 0.1, 60, 200
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": "quadratic", "J": "yes"}
-    ours = heads_of(numerics.evaluate(OWN, ["lowrank", settings, steps, runs]), d)["softmax"]
+    ours = heads_of(page.evaluate(OWN, ["lowrank", settings, steps, runs]), d)["softmax"]
     B = subspaces.random_subspaces(runs, d, k, stream(1, "training", "B"))
     J = subspaces.gram_roots(runs, d, stream(1, "training", "J"))
     setting = Setting(LowRankLink(B, "quadratic"), Stretched(J), n, sigma)
@@ -378,12 +369,10 @@ def test_low_rank_has_the_package_s_distribution(numerics):
     alike(seen, summary(M, B))
 
 
-def test_stages_have_the_package_s_distribution(numerics):
+def test_stages_have_the_package_s_distribution(page):
     K, p1, tokens, prompts, steps, runs = 6, 0.5, 60, 2, 80, 100
     settings = {"K": K, "p1": p1, "N": tokens, "prompts": prompts, "rate": 1.0}
-    found = torch.tensor(
-        numerics.evaluate(OWN, ["stages", settings, steps, runs]), dtype=torch.float64
-    )
+    found = torch.tensor(page.evaluate(OWN, ["stages", settings, steps, runs]), dtype=torch.float64)
     trained = stages.train_reduced(
         probabilities(K, p1),
         tokens,
@@ -416,10 +405,10 @@ DRAWN = """([settings, tau, sets]) => {
 
 
 @pytest.mark.parametrize(("alpha", "tau"), [(0.2, 0.6), (2.0, 3.0)])
-def test_sets_have_the_package_s_distribution(numerics, alpha, tau):
+def test_sets_have_the_package_s_distribution(page, alpha, tau):
     d, kappa, rho, lam, sets = 5, 1.0, 0.1, 0.01, 300
     settings = {"d": d, "alpha": alpha, "kappa": kappa, "rho": rho, "lambda": lam}
-    found = numerics.evaluate(DRAWN, [settings, tau, sets])
+    found = page.evaluate(DRAWN, [settings, tau, sets])
     setting = regression.Setting(d, alpha, kappa, tau, rho)
     theirs = torch.stack([regression.errors(setting, [lam], 1, t)[0] for t in range(sets)]).log()
     seen = {name: [math.log(each[name]) for each in found] for name in ("icl", "idg")}

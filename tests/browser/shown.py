@@ -1,0 +1,49 @@
+"""What an explorer on an opened page shows and says, an exact one or a training."""
+
+SHOWN = """root => ({
+  step: Number(root.dataset.step),
+  settings: Object.fromEntries([...root.querySelectorAll('input, select')].map(e => [
+    e.id.split('-').pop(),
+    e.closest('.x-field').querySelector('output')?.dataset.value ?? e.value])),
+  spoken: [...root.querySelectorAll('input[type=range]')].map(e => [
+    e.getAttribute('aria-valuetext'),
+    e.closest('.x-field').querySelector('output').textContent]),
+  values: Object.fromEntries([...root.querySelectorAll('data')].map(e => [e.dataset.key, e.value])),
+  broken: [...root.querySelectorAll('svg *')].filter(
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
+  unnamed: [...root.querySelectorAll('svg[role=img]')]
+    .filter(e => !e.getAttribute('aria-label')).length,
+  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
+    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length,
+  sentence: root.querySelector('.x-summary').textContent})"""
+FOCUS = """all => [[...document.querySelectorAll(all)].indexOf(document.activeElement),
+  getComputedStyle(document.activeElement).outlineStyle]"""
+
+
+def explorer(name):
+    """The selector of an explorer."""
+    return f".explorer[data-explorer={name}]"
+
+
+def settle(page):
+    """Wait until what was asked for is drawn."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def read(page, name):
+    """What an explorer shows; it must be whole, spoken as it is written, and inside its frame."""
+    seen = page.eval_on_selector(explorer(name), SHOWN)
+    assert (seen["broken"], seen["unnamed"], seen["spill"]) == (0, 0, 0), seen["settings"]
+    assert all(spoken == shown for spoken, shown in seen["spoken"]), seen["spoken"]
+    return seen
+
+
+def reach_every_control(page, name):
+    """By the Tab key, from the first to the last; each shows that it has the focus."""
+    controls = f"{explorer(name)} :is(input, select, button, summary, [tabindex='0']):not([hidden])"
+    page.focus(controls)
+    for at in range(page.locator(controls).count()):
+        found, outline = page.evaluate(FOCUS, controls)
+        assert found == at
+        assert at == 0 or outline != "none", "a control must show that it has the focus"
+        page.keyboard.press("Tab")
