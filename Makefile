@@ -8,7 +8,7 @@ JOBS  ?= 2
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
-ONLY  ?=
+space := $() $()
 
 export PYTHONPATH := $(CURDIR)
 export OMP_NUM_THREADS := 1
@@ -20,27 +20,36 @@ PYTEST  := $(BIN)/python -m pytest -q
 NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 BUILD   := $(BIN)/python -m iclutils.book.build
+FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
+ROOMS   := $(filter-out book,$(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py))))
+SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book pdf picture test check lint unit chapter expected seeds knobs elsewhere interrupted faults bench frames lab site-test clean chromium
+.PHONY: help book page pdf picture test check lint claims unit machinery new-chapter chapter expected seeds knobs elsewhere mutants bench frames lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
 ## make book                  run every chapter that is not yet run, build the site into _build/html
 book: $(STAMP)
-	@todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
-	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
-	@$(BUILD)
+	@$(BUILD) --current || { \
+	  todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
+	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
+
+## make page NAME=…           the built site, and one page of it (or several) opened in a browser in four looks
+page: FOLDERS = $(addprefix book/,chapters . reference)
+page: need-name named chromium book
+	$(PYTEST) $(BROWSER)/test_site.py -k "$(subst $(space), or ,$(strip $(NAME)))"
 
 ## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
 pdf: chromium book paper
 
+# the largest file first: the others share the other worker
 ## make test                  everything: make check, the site in a real browser and on paper
 test: chromium $(STAMP) check paper
-	$(PYTEST) $(WORKERS) $(BROWSER) --junitxml=$(REPORTS)/site.xml
+	$(PYTEST) $(WORKERS) --loadscope-reorder $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
@@ -50,49 +59,63 @@ check: $(STAMP) lint
 	@$(BUILD) --all --checked
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
 
+# every tool says what it finds before any of them fails the whole;
 # chapters are piped through ruff: jupytext --check would write them back re-wrapped
+## make lint                  style and types of the package, the tests and the chapters' cells; all tools, then red
 lint: $(STAMP)
-	$(BIN)/ruff check .
-	$(BIN)/mypy iclutils
-	@$(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/book.yml
-	@set -o pipefail; bad=0; for chapter in book/chapters/*.md; do \
+	@failed=""; tool() { "$$@" || failed="$$failed $${1##*/}"; }; \
+	tool $(BIN)/ruff check .; \
+	tool $(BIN)/mypy iclutils; \
+	tool $(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/book.yml; \
+	set -o pipefail; for chapter in book/chapters/*.md; do \
 	  $(BIN)/jupytext -q --from md:myst --to py:percent -o - "$$chapter" \
-	  | $(BIN)/ruff check -q --select E,F,W --ignore E402,E501,E701,E702,E703,E731,E741 --stdin-filename "$$chapter.py" - || bad=1; \
-	done; exit $$bad
+	  | $(BIN)/ruff check -q --select E,F,W --ignore E402,E501,E701,E702,E703,E731,E741 --stdin-filename "$$chapter.py" - \
+	  || failed="$$failed $$chapter"; \
+	done; \
+	test -z "$$failed" || { echo "Not clean:$$failed"; exit 1; }
 
-## make unit                  the package's tests only
+## make claims                the ledger: schema, form of the quotations, sizes, rows that changed unseen; seconds
+claims: $(STAMP)
+	$(PYTEST) tests/test_claims.py
+
+## make unit                  the ground's and the towers' own tests
 unit: $(STAMP)
-	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER)
+	$(PYTEST) $(WORKERS) $(SCIENCE)
+
+## make machinery             all other tests but the browser's: ledger, checker, runs, figures, site, rules of the house
+machinery: $(STAMP)
+	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER) $(SCIENCE:%=--ignore=%)
+
+## make new-chapter NAME=…    write the skeleton of a chapter: two pages, their rows, their place in the contents
+new-chapter: $(STAMP) need-name
+	@$(BIN)/python -m iclutils.book.new_chapter $(NAME)
+	@echo "Next: make claims, make chapter NAME=\"$(NAME) $(NAME)_specialist\"; CONTRIBUTING.md has the ten steps."
 
 ## make chapter NAME=…        run and check one chapter (or several)
-chapter: $(STAMP) need-name
+chapter: need-name named $(STAMP)
 	$(PYTEST) $(NBVAL) $(NAMED) --chapters=try --fill-cache -rs
 
 ## make expected [NAME=…]     run, and rewrite the verdicts in tests/expected
-expected: $(STAMP)
+expected: named $(STAMP)
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --chapters=expected
 
 ## make seeds SEEDS="1 2 3"   run with other master seeds, compare the verdicts, record them for the ledger page
-seeds: $(STAMP)
+seeds: named seeded $(STAMP)
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --master-seeds="$(SEEDS)"
 
 ## make knobs [NAME=…]        run with every knob turned once, one at a time; goes on where it stopped
-knobs: $(STAMP)
+knobs: named $(STAMP)
 	@todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --knobs=all || [ $$? -eq 5 ]
 
 ## make elsewhere [NAME=…]    run as on another processor (plain instructions, two threads), and compare
-elsewhere: $(STAMP)
+elsewhere: named $(STAMP)
 	$(PYTEST) $(NBVAL) $(CHOSEN) --elsewhere
 
-## make interrupted           kill sweeps, chapters and builds at ten moments with each of three signals
-interrupted: $(STAMP)
-	$(PYTEST) $(WORKERS) tests/book/runs/test_interrupted.py --moments=10
-
-## make faults [ONLY=word]     plant faults and say which nothing notices; an hour, goes on where it stopped
-faults: $(STAMP)
-	@$(BIN)/python tests/faults/run.py --workers $(JOBS) --only "$(ONLY)"
+## make mutants SEED=… [N=…]  plant faults drawn at random, say which no test notices; goes on where it stopped
+mutants: $(STAMP)
+	@$(BIN)/python -m tests.mutants.run $(SEED:%=--seed %) $(N:%=--count %) $(MINUTES:%=--minutes %) $(if $(AREAS),--areas "$(AREAS)")
 
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)
@@ -116,13 +139,25 @@ clean:
 	rm -rf _build
 
 # the second build links the PDFs; it runs no chapter and writes only the pages that list files
-.PHONY: need-name paper
+.PHONY: need-name named seeded paper
 paper:
 	$(BIN)/python -m iclutils.book.paper.pdf
 	@$(BUILD) --checked
 
 need-name:
 	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
+
+named:
+	@names="$(notdir $(basename $(wildcard $(FOLDERS:%=%/*.md))))"; for name in $(NAME); do \
+	  case " $$names " in *" $$name "*) continue ;; esac; \
+	  echo "NAME must be a page of $(FOLDERS); got '$$name'. They are:"; printf '%s\n' $$names; exit 2; \
+	done
+
+seeded:
+	@test -n "$(strip $(SEEDS))" || { echo "SEEDS must be whole numbers, such as SEEDS=\"1 2 3\"; got none"; exit 2; }
+	@for seed in $(SEEDS); do \
+	  case "$$seed" in *[!0-9]*) echo "SEEDS must be whole numbers, zero or above; got '$$seed'"; exit 2 ;; esac; \
+	done
 
 chromium:
 	@command -v chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
