@@ -132,15 +132,19 @@ function begin() {
     link.href = `#claims?${new URLSearchParams(Object.entries(there).filter(pair => pair[1]))}`;
     link.addEventListener("click", event => { event.preventDefault(); choose(there, true); });
   }
+  /** Rows off the window have an estimated height until they are laid out, which moves what follows them. */
+  const reach = (target, again) => {
+    target.scrollIntoView();
+    if (again) requestAnimationFrame(() => reach(target, again - 1));
+  };
   const arrive = () => {
     const found = read(location.hash);
     if (Object.keys(found).length) { choice = found; field.value = found.words || ""; seek(found.words); show(true); bar.scrollIntoView(); }
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1))), unseen = target?.closest("[hidden]");
     if (unseen) { choice = {}; field.value = ""; show(true); }
     if (target?.matches("details.claim")) target.open = true;
-    if (unseen || target?.open) target.scrollIntoView();
+    if (unseen || target?.open) reach(target, 5);
   };
-  bar.hidden = false;
   show(false);
   arrive();
   window.addEventListener("hashchange", arrive);

@@ -55,7 +55,7 @@ def front(window, address):
     wrong.clear()
     page.goto("about:blank")
     page.goto(address + "book/intro.html")
-    page.wait_for_selector(".score-filters:not([hidden])")
+    page.wait_for_selector(".score-status:not(:empty)")
     yield page
     assert not wrong
 
@@ -159,7 +159,8 @@ def test_words_find_rows(front, rows):
     front.fill(".score-words", "figure 5")  # side by side, and not in every row with a 5
     front.wait_for_function("location.hash.endsWith('figure+5')")
     shown = set(front.evaluate(SHOWN))
-    wanted = {row["id"] for row in rows if re.search(r"[Ff]igure 5(?!\d)", row["place"])}
+    printed = [row for row in rows if row["document"] != "ours"]  # of ours no place is shown here
+    wanted = {row["id"] for row in printed if re.search(r"[Ff]igure 5(?!\d)", row["place"])}
     assert wanted <= shown
     assert len(shown) < len(rows) / 8
     front.fill(".score-words", "no such words")
@@ -173,7 +174,7 @@ OPEN_ROWS = "() => [...document.querySelectorAll('details.claim')].filter(e => !
 
 def test_the_page_of_the_ledger_has_the_same_filters(front, address, rows):
     front.goto(address + "book/ledger.html")
-    front.wait_for_selector(".score-filters:not([hidden])")
+    front.wait_for_selector(".score-status:not(:empty)")
     said(front, f"all {len(rows)} claims")
     front.click(".score-filters button[data-value=fails]")
     wanted = fitting(rows, verdict="fails")

@@ -184,7 +184,7 @@ def test_page(fresh, findings, address, name, width, scheme):
 
 def test_paper_is_light_whatever_the_screen_was(browser, address):
     page = browser.new_page(color_scheme="dark")
-    page.goto(address + "book/chapters/01_attention_window.html")
+    page.goto(address + "book/chapters/01_attention_window_specialist.html")
     page.emulate_media(media="print")
     ink, shown = page.evaluate(
         """() => [getComputedStyle([...document.querySelectorAll('main p')]

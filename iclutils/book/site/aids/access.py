@@ -8,17 +8,17 @@ parser would write every page anew, and differently.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.numbers import typeset_numbers
 
-# a page opened from a file may not ask for a font ahead of the style sheet
-PRELOAD = (
-    'if (location.protocol !== "file:")'
-    ' for (const href of ["source-serif-4-latin-wght-normal", "source-sans-3-latin-wght-normal"])'
-    ' document.head.append(Object.assign(document.createElement("link"), {rel: "preload",'
-    r' as: "font", type: "font/woff2", crossOrigin: "", href: `\2fonts/${href}.woff2`}));'
+# what sets the text of every page, and what sets formulas
+FONTS = ("fonts/source-serif-4-latin-wght-normal", "fonts/source-sans-3-latin-wght-normal")
+FORMULAS = ("katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic")
+STYLES = re.compile(
+    r'(?<!</script>\n)<link rel="stylesheet" type="text/css" href="([^"]*)type\.css'
 )
 # (what is written, what it should be)
 MENDED = [
@@ -54,12 +54,15 @@ MENDED = [
         ),
         "",
     ),
-    # fonts that come later than the text that they set would move it: two are asked for at once
+    # the theme: light or dark is settled by a script at the end, and what it colours changes twice
     (
-        re.compile(
-            r'(?<!</script>\n)(<link rel="stylesheet" type="text/css" href=")([^"]*)(type\.css)'
-        ),
-        rf"<script>{PRELOAD}</script>\n\1\2\3",
+        re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";'),
+        r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");',
+    ),
+    # Sphinx: a span in a span for each word of a signature, a tenth of a page of the package
+    (
+        re.compile(r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>'),
+        r"\1\2",
     ),
 ]
 
@@ -68,7 +71,19 @@ def mend(text: str) -> str:
     """A page with all of it mended."""
     for written, better in MENDED:
         text = written.sub(better, text)
-    return text
+    fonts = FONTS + FORMULAS if 'class="katex"' in text else FONTS
+    return STYLES.sub(lambda styles: f"{asked_for(fonts, styles[1])}\n{styles[0]}", text)
+
+
+def asked_for(fonts: Sequence[str], place: str) -> str:
+    """A script that asks for fonts at once: those that come later move the text that they set."""
+    # a page opened from a file may not ask for a font ahead of the style sheet
+    return (
+        f'<script>if (location.protocol !== "file:") for (const href of {list(fonts)})'
+        ' document.head.append(Object.assign(document.createElement("link"), {rel: "preload",'
+        f' as: "font", type: "font/woff2", crossOrigin: "", href: `{place}${{href}}.woff2`}}));'
+        "</script>"
+    )
 
 
 def mend_pages(site: Path) -> None:

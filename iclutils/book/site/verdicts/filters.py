@@ -70,7 +70,7 @@ def score_filters(page: Page, node: Element) -> Sequence[Node | str]:
 
 
 def filters(content: Content) -> html_tag:
-    """A field and buttons for the script; hidden where there is none."""
+    """A field and buttons for the script; scorecard.css hides them where there is none."""
     verdicts = [
         Option(slug(verdict), [tag("span", SIGNS[verdict], aria_hidden="true"), f" {verdict}"])
         for verdict in VERDICTS
@@ -99,7 +99,6 @@ def filters(content: Content) -> html_tag:
         filter_group("reading", readings),
         tag("div", clear, status, classes=["score-said"]),
         classes=["score-filters"],
-        hidden="hidden",
     )
 
 
