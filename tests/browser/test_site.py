@@ -72,18 +72,17 @@ THIN = """alike => {
   if (alike === null) return;
   const block = 'p, li, ul, dl, tr, pre, pre span, figure, .formula, .cell, section, svg *';
   const kinds = new Map(), seen = new Map();
-  const kind = e => {
+  for (const e of document.querySelectorAll('*')) { // all before any goes: styles are settled once
     const {color, backgroundColor, fontSize} = getComputedStyle(e);
     const own = [e.tagName, e.getAttribute('class'), e.getAttribute('role')];
-    if (!kinds.has(e)) kinds.set(e, [...own, color, backgroundColor, fontSize].join());
-    return kinds.get(e);
-  };
-  const count = e => seen.get(kind(e)) ?? 0;
+    kinds.set(e, [...own, color, backgroundColor, fontSize].join());
+  }
+  const count = e => seen.get(kinds.get(e)) ?? 0;
   for (const e of document.querySelectorAll(`:is(${block}):not(:is(a, button, th, td) *)`)) {
     const all = [e, ...e.querySelectorAll('*')];
     if (all.every(each => count(each) >= alike && !/^H\\d$/.test(each.tagName))) e.remove();
     else all.filter(each => each.closest(block) === e)
-      .forEach(each => seen.set(kind(each), count(each) + 1));
+      .forEach(each => seen.set(kinds.get(each), count(each) + 1));
   }
 }"""
 

@@ -179,7 +179,11 @@ def test_a_citation_names_groups_and_people():
 
 @pytest.mark.parametrize(
     ("site", "repository", "cited"),
-    [("", "", None), ("", "https://r.org", "https://r.org"), ("https://s.org/", "r", "https://s.org/")],
+    [
+        ("", "", None),
+        ("", "https://r.org", "https://r.org"),
+        ("https://s.org/", "r", "https://s.org/"),
+    ],
 )
 def test_the_address_that_is_cited_is_the_site_s_or_the_repository_s(site, repository, cited):
     app = configured(repository)
@@ -193,6 +197,23 @@ def test_the_address_that_is_cited_is_the_site_s_or_the_repository_s(site, repos
 def test_only_empty_headings_become_cells():
     assert access.mend('<th class="a"> </th><th>x</th>') == '<td class="a"></td><th>x</th>'
     assert access.mend(access.mend("<th></th>")) == "<td></td>"
+
+
+STYLES = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
+
+
+@pytest.mark.parametrize("formula", ["", '<span class="katex">'])
+def test_fonts_are_asked_for_before_the_styles_that_use_them_and_once(formula):
+    mended = access.mend(STYLES + formula)
+    asked, _, after = mended.partition(STYLES)
+    assert "source-serif-4" in asked and ("KaTeX_Main" in asked) == bool(formula)
+    assert "../_static/" in asked and "preload" not in after
+    assert access.mend(mended) == mended
+
+
+def test_the_theme_is_settled_before_anything_is_coloured():
+    written = 'root.dataset.theme = localStorage.getItem("theme") || "auto";'
+    assert '"auto"' not in access.mend(written) and "prefers-color-scheme" in access.mend(written)
 
 
 def configured(url):

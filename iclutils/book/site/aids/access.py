@@ -18,7 +18,12 @@ from iclutils.book.site.numbers import typeset_numbers
 FONTS = ("fonts/source-serif-4-latin-wght-normal", "fonts/source-sans-3-latin-wght-normal")
 FORMULAS = ("katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic")
 STYLES = re.compile(
-    r'(?<!</script>\n)<link rel="stylesheet" type="text/css" href="([^"]*)type\.css'
+    r'(?<!</script>\n)<link rel="stylesheet" type="text/css" href="([^"]*)type\.css[^>]*>'
+)
+# a page opened from a file may not ask ahead of the style sheet: there they may come late
+LATE = (
+    '<script>if (location.protocol === "file:")'
+    ' for (const face of document.fonts) face.display = "swap";</script>'
 )
 # (what is written, what it should be)
 MENDED = [
@@ -72,12 +77,11 @@ def mend(text: str) -> str:
     for written, better in MENDED:
         text = written.sub(better, text)
     fonts = FONTS + FORMULAS if 'class="katex"' in text else FONTS
-    return STYLES.sub(lambda styles: f"{asked_for(fonts, styles[1])}\n{styles[0]}", text)
+    return STYLES.sub(lambda styles: f"{asked_for(fonts, styles[1])}\n{styles[0]}{LATE}", text)
 
 
 def asked_for(fonts: Sequence[str], place: str) -> str:
     """A script that asks for fonts at once: those that come later move the text that they set."""
-    # a page opened from a file may not ask for a font ahead of the style sheet
     return (
         f'<script>if (location.protocol !== "file:") for (const href of {list(fonts)})'
         ' document.head.append(Object.assign(document.createElement("link"), {rel: "preload",'
