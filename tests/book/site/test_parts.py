@@ -527,7 +527,7 @@ def test_a_mark_stands_behind_its_sentence_and_its_line_below(site, pages):
     assert mark["data-line"] == line["id"]
     assert line.has_attr("hidden")
     assert line.select_one("a[href$='#claim-fair-part']")
-    assert "Tightest of 2 parts: affine, 1.02" in said(line)
+    assert "Tightest of 2 parts: affine: 1.02" in said(line)
 
 
 def test_all_checks_of_a_page_are_one_table_and_one_bar(pages):

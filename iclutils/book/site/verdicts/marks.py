@@ -20,7 +20,7 @@ from iclutils.book.ledger import (
     Record,
 )
 from iclutils.book.ledger.finding import readable
-from iclutils.book.ledger.lines import comparison_text
+from iclutils.book.ledger.lines import format_value
 from iclutils.book.ledger.tightest import tightest
 from iclutils.book.site.nodes import SIGNS, badge, html_tag, slug, tag
 from iclutils.book.site.numbers import written
@@ -129,8 +129,9 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     if held is not None:
         pieces += [picture(held, drawn(row["quantity"])), " "]
     if (name := tightest(record.parts)) is not None:
-        tight = f"{readable(name)}, {comparison_text(record.parts[name])}"
-        pieces += [f"Tightest of {len(record.parts)} parts: {tight}. "]
+        part = record.parts[name]
+        tight = f"{readable(name)}: {format_value(part.value, part.half_width)}"
+        pieces += [f"Tightest of {len(record.parts)} parts: {tight} (asked for: {part.against}). "]
     documents = page.content.ledger["documents"]
     whose = (
         "asked by this book" if is_ours(row) else short_name(documents[row["source"]["document"]])
