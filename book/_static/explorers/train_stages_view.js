@@ -10,7 +10,7 @@
   const TOKENS = 50; // prompts of a column and step; learning rate; tokens of a prompt per feature
 
   const limit = remembered(({K, p1}) => flow("rare", K, p1));
-  /** How long settings are followed: three times the wait, or where the exact flow ends. */
+  /** How long settings are followed: three times the wait, or where the mean field ends. */
   const horizon = ({K, p1}) => {
     const {points, passed} = limit({K, p1});
     return Math.ceil(Math.min(points[points.length - 1].t, 3 * passed.half.t) / RATE / 100) * 100;
@@ -67,9 +67,9 @@
     end: lastStep,
     presets: [
       {name: "twelve features", settings: {}},
-      {name: "few: a short wait", settings: {K: 6}},
-      {name: "many: a long wait", settings: {K: 20}},
-      {name: "very dominant: a long wait too", settings: {p1: 0.8}},
+      {name: "six: a shorter wait", settings: {K: 6}},
+      {name: "twenty: a longer one", settings: {K: 20}},
+      {name: "very dominant: a longer wait", settings: {p1: 0.8}},
       {name: "hardly dominant: no first phase", settings: {K: 8, p1: 0.2}},
     ],
     derive: ({K}) => ({N: TOKENS * K, prompts: PROMPTS, rate: RATE}),
@@ -86,7 +86,7 @@
         legend: [
           ["~A~_{k}, on its target", "target"],
           ["~B~_{k,1}, on the dominant feature", "dominant"],
-          ["exact flow", "thin"],
+          ["mean field", "thin"],
         ],
       },
       {
@@ -96,7 +96,7 @@
           ["on its target", "target"],
           ["on the dominant feature", "dominant"],
           ["on all others", "other"],
-          ["exact flow", "thin"],
+          ["mean field", "thin"],
         ],
       },
       {
@@ -156,8 +156,8 @@
           "Weights of a rare query against the steps, the phases as bands: on its target " +
           `${show(now.A, 3)}, on the dominant feature ${show(now.B1, 3)}.`,
         lines: [
-          {points: flowing("A"), kind: "thin", name: "exact ~A~_{k}"},
-          {points: flowing("B1"), kind: "thin", name: "exact ~B~_{k,1}"},
+          {points: flowing("A"), kind: "target x-thin", name: "mean field, ~A~"},
+          {points: flowing("B1"), kind: "dominant x-thin", name: "mean field, ~B~"},
           {points: path("B1"), kind: "dominant", name: "~B~_{k,1}"},
           {points: path("A"), kind: "target", name: "~A~_{k}"},
         ],
@@ -171,7 +171,9 @@
           `Attention of a rare query against the steps: ${show(now.own, 2)} on its target, ` +
           `${show(now.dominant, 2)} on the dominant feature.`,
         lines: [
-          ...["others", "dominant", "target"].map(key => ({points: flowing(key), kind: "thin"})),
+          {points: flowing("others"), kind: "other x-thin"},
+          {points: flowing("dominant"), kind: "dominant x-thin"},
+          {points: flowing("target"), kind: "target x-thin"},
           {points: path("others"), kind: "other", name: "others"},
           {points: path("dominant"), kind: "dominant", name: "dominant"},
           {points: path("own"), kind: "target", name: "target"},
@@ -206,7 +208,7 @@
           ["lead", "step at which unlearning (I) ended", starts[0] ?? NaN],
           ["overtake", "step at which creeping (II) ended", starts[1] ?? NaN],
           ["half", "step at which take-off (III) ended", starts[2] ?? NaN],
-          ["exact", "the same in the exact flow", at3],
+          ["exact", "the same in the mean field", at3],
         ],
         summary:
           step === 0
