@@ -23,7 +23,7 @@ KEY = r"\\{(\w+)\\}"
 PHRASES = {
     "window": "w* = {w}, averages over {effective} tokens; the loss is {loss}."
     " | Your window w = {at_w} has {times} times that loss",
-    "mismatch": "tested at {ratio} L: | the loss is {worse} times",
+    "mismatch": "On tasks {ratio} times as steep | makes {worse} times the least error",
     "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}. | peaks at τ = {peak}, with {height}.",
     "phases": "passes {level} at t = {top2}, a rare one's at {rare2}.",
     "parallel": "At {angle}° the fit's weights have the size {size}; | truth, have {made}.",

@@ -13,11 +13,11 @@ X.explorers.mismatch = {
       settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
     {name: "the paper's Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
-  controls: [slider("ratio", "test over pretraining, ~L~′/~L~", round(0.1, 10), 3.2),
+  controls: [slider("ratio", "steepness, new tasks over old, ~L~′/~L~", round(0.1, 10), 3.2),
     CONTEXT, {...NOISE, label: "noise over steepness, ~σ~/~L~"}, DIMENSION, CLASS],
   panels: [
     {name: "How much worse than the best window", legend: [
-      ["loss at ~w~^{*}(~L~) over loss at ~w~^{*}(~L~′)", "exact"], ["your test", "target", true],
+      ["error of the learned window over the least error", "exact"], ["your tasks", "target", true],
       ["before your last move", "ghost"]]},
     {name: "Loss on the test tasks against the window", folded: true, legend: [["loss on tasks of ~L~′", "exact"],
       ["the window it has, ~w~^{*}(~L~)", "target", true],
@@ -43,14 +43,15 @@ X.explorers.mismatch = {
       ["best", "test loss at ~w~^{*}(~L~′)", found.best.loss],
       ["worse", "ratio of the two", found.worse]],
       fine: rough,
-      summary: `Pretrained at ~L~, tested at ${show(ratio, 3)} ~L~: the loss is `
-        + `${show(found.worse, 3)} times that of a unit pretrained on the test's own class.`};
+      summary: `On tasks ${show(ratio, 3)} times as steep the learned window makes `
+        + `${show(found.worse, 3)} times the least error.`};
   },
   draw([curve, loss], {ratio}, {w, moved, best, worse, curve: points, on, summary}, before) {
     const ghost = key => before ? [{points: before.result[key], kind: "ghost"}] : [];
     const highest = Math.max(...points.map(([, y]) => y), 10);
     plot(curve, {label: `Ratio of losses against L prime over L. ${words(summary)}`,
-      x: {label: "~L~′/~L~", log: true, range: [0.1, 10]},
+      x: {label: "steepness, new tasks over old, ~L~′/~L~", short: "~L~′/~L~", log: true,
+        range: [0.1, 10]},
       y: {log: true, range: [0.9, steady(curve, 1, highest, 1)[1]]},
       lines: [...ghost("curve"), {points, kind: "exact", name: "ratio"}],
       marks: [{at: 1}, {at: ratio, kind: "target", drag: "ratio"}],
