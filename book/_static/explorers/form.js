@@ -12,10 +12,12 @@ const usual = controls => Object.fromEntries(controls.map(control => [control.ke
 
 /**
  * Settings to start from, as chips: {first, others, mark(state)}; `choose(settings)` when one is
- * pressed. A chip stands for all settings, so that at most one is pressed.
+ * pressed. A chip stands for all settings but those of controls that are `aside`, which it leaves
+ * as they are, so that at most one is pressed.
  */
 function presetsOf({presets = [], controls}, choose) {
-  const made = presets.map(preset => ({settings: {...usual(controls), ...preset.settings},
+  const own = usual(controls.filter(control => !control.aside));
+  const made = presets.map(preset => ({settings: {...own, ...preset.settings},
     button: make("button", {type: "button", class: "x-preset"}, ...rich(preset.name))}));
   for (const {settings, button} of made) {
     button.addEventListener("click", () => choose(settings));

@@ -42,11 +42,14 @@ X.explorers.offset = {
     x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
   slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
   {...DIMENSION, start: 5},
-  choice("family", "class of tasks", [["affine", "affine"], ["relu", "ReLU"]], "relu"),
-  choice("one", "a constant 1 in each token", [["no", "no"], ["yes", "yes"]], "yes")],
+  choice("family", "class of tasks", [["affine", "affine (ramps)"], ["relu", "ReLU (kinks)"]],
+    "relu"),
+  {...choice("one", "a constant 1 in each token", [["no", "no"], ["yes", "yes"]], "yes"),
+    aside: true}],
   panels: [{name: "Least error against context length", height: 300, legend: [
-    ["linear attention", "linear"], ["linear attention, with a constant 1 in each token", "signal"],
-    ["softmax attention", "softmax"], ["limit of linear attention for long contexts", "thin"],
+    ["linear attention", "linear"], ["softmax attention", "softmax"],
+    ["limit of linear attention for long contexts", "thin"],
+    ["linear attention, with a constant 1 in each token", "mended"],
     ["linear attention before your last move", "ghost"]]}],
   compute({family, d, sigma, offset, n, one}) {
     const unit = linearUnit(family, d, offset);
@@ -79,16 +82,18 @@ X.explorers.offset = {
     const floor = [[SHORTEST, unit.floor], [LONGEST, unit.floor]];
     const repaired = one === "yes";
     const heads = repaired ? "three" : "two";
+    const entry = panel.parentElement.querySelector('.x-legend [data-kind="mended"]');
+    entry.style.visibility = repaired ? "" : "hidden";     // its place stays, so nothing jumps
     plot(panel, {label: `Errors of ${heads} heads against context length. ${words(summary)}`,
       x: {label: "context length ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
       y: {log: true, range: [1e-5, 10]},
       lines: [...ghost, {points: floor, kind: "thin"},
         {points: curves.linear, kind: "linear", name: "linear"},
-        ...repaired ? [{points: curves.constant, kind: "signal", name: "with a constant"}] : [],
+        ...repaired ? [{points: curves.constant, kind: "mended", name: "with a constant"}] : [],
         {points: curves.softmax, kind: "softmax", name: "softmax"}],
       marks: [{at: n, text: `~n~ = ${n}`, drag: "n"}],
       dots: [{at: [n, linear], kind: "linear"}, {at: [n, softmax], kind: "softmax"},
-        ...repaired ? [{at: [n, constant], kind: "signal"}] : []]});
+        ...repaired ? [{at: [n, constant], kind: "mended"}] : []]});
   },
 };
 Object.assign(X, {linearUnit});
