@@ -29,8 +29,8 @@ PHRASES = {
     "parallel": "At {angle}° the fit's weights have the size {size}; | truth, have {made}.",
     "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
     " | At n = {n} the error of linear attention is {apart} times",
-    "lookup": "With {tokens} tokens per letter: linear {linear}, softmax {softmax}, "
-    "best possible {bayes}. | is better from {crossing} tokens",
+    "lookup": "With {K} letters, noise σ² = {rho} and {tokens} tokens per letter: "
+    "linear {linear}, softmax {softmax}, best possible {bayes}. | is better from {crossing} tokens",
     "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}.",
 }
 OTHER = {

@@ -116,6 +116,15 @@ def test_the_closing_window_is_chapter_6s_flow_and_its_closed_form():
     assert np.interp(100.0, time, w) == pytest.approx(float(entries[0] - entries[2]), abs=1e-5)
 
 
+def test_the_closing_time_is_chapter_7s_sum_of_four_terms():
+    for K, v in ((8, 32.0), (8, 128.0), (40, 5.0)):
+        line = v**2 / 2 + (3 * K - 2) * v + 3 * (K - 1) ** 2 * math.log1p(v)
+        time = (line + (K - 1) ** 3 * v / (1 + v)) / K
+        s = (K - 1) / (K + v)
+        error = s**2 * K / (2 * (K - 1))
+        assert time == pytest.approx(meanfield.exact_time("balanced", K, 0.5, error), rel=1e-12)
+
+
 @pytest.mark.parametrize("Lambda", [5.0, 200.0])
 def test_the_flow_with_noise_goes_down_the_limit_loss_and_ends_at_its_minimum(Lambda):
     K = 7

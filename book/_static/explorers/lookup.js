@@ -97,8 +97,9 @@ X.explorers.lookup = {
       ["softmax", "softmax attention", best.loss], ["bayes", "best possible", least],
       ["w", "best window ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~σ~²", law],
       ["crossing", "softmax is better from ~N~/~K~ =", at]],
-      summary: `With ${show(N / K, 3)} tokens per letter: linear ${show(linear, 3)}, softmax `
-        + `${show(best.loss, 3)}, best possible ${show(least, 3)}. ${from}`};
+      summary: `With ${K} letters, noise ~σ~² = ${show(rho, 2)} and ${show(N / K, 3)} tokens `
+        + `per letter: linear ${show(linear, 3)}, softmax ${show(best.loss, 3)}, `
+        + `best possible ${show(least, 3)}. ${from}`};
   },
   draw([error, window], {K}, {N, best, linear, law, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.softmax, kind: "ghost"}] : [];
