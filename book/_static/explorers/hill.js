@@ -64,7 +64,7 @@ X.explorers.hill = {
       dots: [...readings.map(at => ({at, kind: "other"})), {at: [star, there], kind: "exact"},
         {at: [star, answer], kind: "softmax"}]});
     plot(strip, {label: "The weight of each thermometer for the question at the star.", x,
-      y: {hidden: true, range: [0, 1.05 * Math.max(...weights)]},
+      y: {hidden: true, indented: true, range: [0, 1.05 * Math.max(...weights)]},
       lines: [{points: readings.map(([at], i) => [at, weights[i]]), kind: "softmax", sticks: true}],
       marks: [{at: star}]});
   },

@@ -2,6 +2,7 @@
 ((X) => {
 "use strict";
 const {draw, minus, power, rich} = X;
+const LEFT = 50;
 const RIGHT = 14;
 const BOTTOM = 44;
 let serial = 0;
@@ -123,7 +124,8 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
 /**
  * A drawing in a panel, an element of the page.
  *
- * x, y: {label, range, log, ticks, hidden}; `lines` [{points, kind, name, sticks, scatter, ends}],
+ * x, y: {label, range, log, ticks, hidden, indented}, where an `indented` axis that is hidden keeps
+ * its room; `lines` [{points, kind, name, sticks, scatter, ends}],
  * where a name makes the line's values readable by pointer and keyboard and `ends` says why it
  * stops; `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull
  * at the mark moves, or a function from the place to {setting: value}; `bands` [{from, to, text}];
@@ -134,8 +136,8 @@ function plot(panel, options) {
   const width = widthOf(panel);
   const height = Number(panel.dataset.height || 260);
   const headed = bands.length || marks.some(mark => mark.text);
-  const box = {left: y.hidden ? RIGHT : 50, right: width - RIGHT, top: headed ? 24 : 10,
-    bottom: height - BOTTOM};
+  const box = {left: y.hidden && !y.indented ? RIGHT : LEFT, right: width - RIGHT,
+    top: headed ? 24 : 10, bottom: height - BOTTOM};
   const {left, right, top, bottom} = box;
   const placeX = scale(x, left, right);
   const placeY = scale(y, bottom, top);

@@ -91,7 +91,7 @@
       {name: "it narrows", settings: {}},
       {name: "much noise: it stays wide", settings: {sigma: 1.2, n: 400}},
       {
-        name: "where it breaks: waves",
+        name: "steep waves: it stays wide",
         settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
       },
       {name: "steep, as in the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
@@ -115,12 +115,12 @@
     ],
     panels: [
       {
-        name: "Weights of a prompt's tokens, by angle to the query",
+        name: "Weights of a prompt's examples, by angle to the query",
         height: 190,
         legend: [
           ["softmax head", "softmax"],
           ["exact best window", "exact"],
-          ["linear head", "other"],
+          ["linear head (no softmax)", "other"],
         ],
       },
       {
@@ -130,7 +130,7 @@
         legend: [
           ["the task", "exact"],
           ["softmax head", "softmax"],
-          ["linear head", "other"],
+          ["linear head (no softmax)", "other"],
         ],
       },
       {
@@ -138,7 +138,7 @@
         height: 190,
         legend: [
           ["softmax head", "softmax"],
-          ["its ‖~M~‖", "thin"],
+          ["its norm ‖~M~‖", "thin"],
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
@@ -148,7 +148,7 @@
         folded: true,
         legend: [
           ["softmax head", "softmax"],
-          ["linear head", "other"],
+          ["linear head (no softmax)", "other"],
           ["exact loss at ~w~^{*}", "exact"],
         ],
       },
@@ -314,7 +314,7 @@
         ],
         summary:
           step === 0
-            ? "Before training every token has the same weight: the head answers with the mean. " +
+            ? "Before training every example has the same weight: the head answers with the mean. " +
               "Press Play."
             : `After ${step} steps the window is ~w~ = ${show(w, 3)}, the exact best ` +
               `${show(best.w, 3)}; half of the weight lies within ${show(half, 2)} degrees.`,
