@@ -56,7 +56,7 @@ WALKS = {
     "offset": [{}, {"offset": "Home", "n": "End"}, {"family": "a", "d": "Home", "sigma": "End"}],
     "directions": [
         {},
-        {"wv": "Home", "link": "s", "n": "Home"},
+        {"wv": "Home", "link": "b", "n": "Home"},
         {"where": "o", "d": "ArrowLeft", "sigma": "End", "cv": "End"},
     ],
     "lookup": [{}, {"c": "Home", "K": "ArrowRight"}, {"rho": "End", "K": "End"}],

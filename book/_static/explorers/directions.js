@@ -1,7 +1,8 @@
 /* Explorer: looking along the directions that matter (chapter 4).
 
-   The loss of M = w_u BBᵀ + w_v B_⊥B_⊥ᵀ, averaged over drawn contexts, always the same ones, with
-   tasks and noise integrated out: iclutils/window/theory/lowrank.py (loss_at), k = 2. */
+   The loss of M = w_u BBᵀ + w_v B_⊥B_⊥ᵀ (the page's c and e), averaged over drawn contexts, always
+   the same ones, with tasks and noise integrated out: iclutils/window/theory/lowrank.py (loss_at),
+   k = 2. */
 ((X) => {
 "use strict";
 const {choice, even, golden, kept, normal, plot, round, settled, show, slider, uniform, whole, words} = X;
@@ -86,28 +87,28 @@ function bestAlong(of, state, steps = 24) {
 X.explorers.directions = {
   title: "the directions that matter",
   presets: [
-    {name: "ramps: ignore the rest", settings: {}},
+    {name: "linear: ignore the rest", settings: {}},
     {name: "where it breaks: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
     {name: "a rest that is long", settings: {cv: 3}},
     {name: "waves, as in the paper's Figure 9", settings: {link: "cosine", where: "sphere"}},
   ],
   controls: [slider("wv", "looks at what does not matter",
-    even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at the rest"
-      : `${X.plain(x)} times as much`),
-  choice("link", "labels", [["linear", "linear"], ["quadratic", "squares"], ["cosine", "waves"]],
+    even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"
+      : x < 0 ? `${X.plain(x)} times: it prefers the opposite` : `${X.plain(x)} times as much`),
+  choice("link", "labels", [["linear", "linear"], ["quadratic", "bowls"], ["cosine", "waves"]],
     "linear"),
-  choice("where", "tokens", [["apart", "both parts independent"], ["sphere", "on the unit sphere"]],
+  choice("where", "points", [["apart", "both parts independent"], ["sphere", "on the unit sphere"]],
     "apart"),
   slider("d", "dimension ~d~, of which 2 matter", even(4, 20, 1), 10),
   slider("n", "context length ~n~", whole(10, 200), 50),
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.01),
   slider("cv", "length of the part that does not matter", round(0.2, 5), 1)],
-  panels: [{name: "Error against the window, ~w~_{u}", height: 280, folded: true, legend: [
-    ["what does not matter is ignored, ~w~_{v} = 0", "softmax"], ["your share", "target"],
-    ["all directions alike, ~w~_{v} = ~w~_{u}", "thin"], ["yours before your last move", "ghost"]]},
-  {name: "Error with the best ~w~_{u}, against the share ~w~_{v}/~w~_{u}", height: 240, legend: [
-    ["least error with this share", "exact"]]}],
+  panels: [{name: "Error against the mass ~c~ on what matters", height: 280, folded: true, legend: [
+    ["what does not matter is ignored, ~e~ = 0", "softmax"], ["your share", "target"],
+    ["all directions alike, ~e~ = ~c~", "thin"], ["yours before your last move", "ghost"]]},
+  {name: "Least error against the share: how much the head looks at what does not matter",
+    height: 240, legend: [["least error with this share", "exact"]]}],
   compute(state) {
     const share = state.wv;
     const grid = even(0, Math.log1p(NARROW), 0.12).map(u => Math.expm1(u)).filter(w => w > 0.1);
@@ -126,8 +127,8 @@ X.explorers.directions = {
         + `${show(100 * gain, 2)} % lower than with none.`;
     return {none, yours, all, shares, free, best,
       curves: {none: along(() => 0), yours: along(w => share * w), all: along(w => w)}, rows: [
-        ["none", "least error with ~w~_{v} = 0", none.loss], ["noneW", "best ~w~_{u} with ~w~_{v} = 0", none.wu],
-        ["yours", "least error with your share", yours.loss], ["yoursW", "best ~w~_{u} with your share", yours.wu],
+        ["none", "least error with ~e~ = 0", none.loss], ["noneW", "best ~c~ with ~e~ = 0", none.wu],
+        ["yours", "least error with your share", yours.loss], ["yoursW", "best ~c~ with your share", yours.wu],
         ["all", "least error with all alike", all.loss],
         ["cost", "what looking at all costs (factor)", all.loss / none.loss]],
       fine: `Averages over ${count} drawn contexts.`,
@@ -136,15 +137,15 @@ X.explorers.directions = {
   },
   draw([window, shares], {wv}, {none, yours, shares: points, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.yours, kind: "ghost"}] : [];
-    plot(window, {label: "Error against the window: what does not matter ignored, your share, all alike.",
-      x: {label: "window along what matters, ~w~_{u} (narrower →)", short: "~w~_{u}", log: true,
+    plot(window, {label: "Error against the mass on what matters: what does not matter ignored, your share, all alike.",
+      x: {label: "mass on what matters, ~c~", short: "~c~", log: true,
         range: [0.1, NARROW]}, y: {log: true, range: [1e-3, 2]},
       lines: [...ghost, {points: curves.all, kind: "thin", name: "all alike"},
         {points: curves.none, kind: "softmax", name: "ignored"},
         {points: curves.yours, kind: "target", name: "your share"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
     plot(shares, {label: `Least error against the share. ${words(summary)}`,
-      x: {label: "share ~w~_{v}/~w~_{u}", short: "share", range: [-0.5, 1.5]},
+      x: {label: "share (0: not at all, 1: as much as at what matters)", short: "share", range: [-0.5, 1.5]},
       y: {log: true, range: [1e-3, 2]},
       lines: [{points, kind: "exact", name: "least error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],

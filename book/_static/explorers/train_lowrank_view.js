@@ -46,11 +46,11 @@
     controls: [
       choice(
         "link",
-        "link",
+        "tasks",
         [
-          ["affine", "affine"],
-          ["quadratic", "quadratic"],
-          ["cosine", "cosine"],
+          ["affine", "ramps"],
+          ["quadratic", "bowls"],
+          ["cosine", "waves"],
           ["linear", "linear"],
         ],
         "quadratic",
@@ -80,7 +80,7 @@
         ],
       },
       {
-        name: "Overlap of the leading eigenvectors with col(~B~)",
+        name: "Overlap of the leading directions with the relevant ones",
         height: 210,
         legend: [
           ["softmax head", "softmax"],
@@ -130,7 +130,7 @@
             name: "softmax head",
             size: d,
             values: softmax,
-            range: Math.max(1, size(softmax)),
+            range: size(softmax),
             scaled: true,
             marks: [k],
           },
