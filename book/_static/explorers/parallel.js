@@ -82,8 +82,11 @@ X.explorers.parallel = {
       y: {range: [-REACH, REACH], ticks: [-2, 0, 2]},
       lines: [{points: across(clean), kind: "thin"}, {points: across(pair[0]), kind: "exact"},
         {points: across(pair[1]), kind: "target"}],
-      dots: [{at: TRUE, kind: "recorded"}, {at: w, kind: "softmax"}]});
+      dots: [{at: w, kind: "softmax"}, {at: TRUE, kind: "recorded"}]});
     const {box, placeX, placeY} = plane.view;
+    const at = `${box.left - 36} ${(box.top + box.bottom) / 2}`;
+    plane.querySelector("svg").append(draw("text", {"text-anchor": "middle",
+      transform: `translate(${at}) rotate(-90)`}, "second weight"));
     if (!seen) {                                    // say where it went
       const far = Math.max(Math.abs(w[0]) / wide, Math.abs(w[1]) / REACH) * 1.08;
       const [x, y] = [placeX(w[0] / far), placeY(w[1] / far)];

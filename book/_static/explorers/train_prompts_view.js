@@ -2,8 +2,16 @@
    a dot each. */
 (X => {
   "use strict";
-  const {descentErrors, logspace, plain, replot, remembered, show, slider, training} = X;
+  const {choice, descentErrors, logspace, plain, replot, remembered, show, slider, training} = X;
   const {prompts: model} = training.N.models;
+  const DIMENSIONS = [4, 6, 8, 10, 12, 14];
+  // without the curve the axis counts prompts, the same for every dimension
+  const COUNTED = {
+    label: "practice prompts ~n~",
+    log: true,
+    range: [model.LOW * DIMENSIONS[0] ** 2, model.HIGH * DIMENSIONS.at(-1) ** 2],
+    ticks: [2, 5, 10, 20, 50, 100, 200, 500, 1000],
+  };
 
   const curve = remembered(({alpha, kappa, rho, lambda}) =>
     [...logspace(0.1, 6, 161), ...logspace(1e-3, 0.1, 20).flatMap(e => [1 - e, 1 + e])]
@@ -20,6 +28,13 @@
       : "None is near the parameters' number yet";
     const then = beyond ? `; with three times as many it is ${show(low, 2)}` : "";
     return `${step} sets. ${first}${then}.`;
+  };
+
+  /** And where nothing is said of what is expected. */
+  const seen = rows => {
+    const worst = rows.reduce((a, b) => (b[1] > a[1] ? b : a));
+    const size = show(worst[1], 2);
+    return `${rows.length} layers. The worst practised on ${worst[0]} prompts and errs by ${size}.`;
   };
 
   X.explorers.train_prompts = {
@@ -48,53 +63,69 @@
       slider("kappa", "task diversity ~κ~ = ~k~/~d~", [0.2, 0.5, 1, 2, 5, Infinity], Infinity, v =>
         v === Infinity ? "∞, fresh" : plain(v),
       ),
-      slider("d", "dimension ~d~", [4, 6, 8, 10, 12, 14], 10),
+      slider("d", "numbers in an input, ~d~", DIMENSIONS, 10),
       slider("alpha", "context length ~α~ = ~ℓ~/~d~", [1, 2, 5, 10, 20, 50, 100], 10),
       slider("rho", "label noise ~ρ~", [0.01, 0.05, 0.1, 0.3, 1], 0.1),
+      choice("exact", "exact curve", [["shown", "shown"], ["hidden", "hidden"]], "shown"),
     ],
     panels: [
       {
-        name: "Test error of each set that was drawn",
+        name: "Test error of each layer that practised",
         height: 320,
         legend: [
-          ["~e~_{ICL}, fresh tasks", "ICL", true],
-          ["~e~_{IDG}, practised tasks", "IDG", true],
-          ["exact for ~d~ → ∞: ~e~_{ICL}", "ICL"],
-          ["~e~_{IDG}", "IDG"],
+          ["error on fresh tasks, ~e~_{ICL}", "ICL", true],
+          ["exact for ~d~ → ∞", "ICL"],
+          ["on practised tasks, ~e~_{IDG}", "IDG", true],
+          ["exact", "IDG"],
+          ["always answering 0", "thin"],
           ["before the last change", "ghost", true],
         ],
       },
     ],
     view([panel], {run, at, step, settings}) {
-      const {d, kappa} = settings;
+      const {d, kappa, rho} = settings;
+      const bare = settings.exact === "hidden";
       const rows = Array.from({length: at}, (_, i) => run.row(i + 1));
       const exact = curve(settings);
       const threshold = d * (d + 1);
-      const dots = (list, column) => list.map(row => [row[0] / (d * d), row[column]]);
+      const place = (n, of) => (bare ? n : n / (of * of));
+      const dots = (list, column) => list.map(row => [place(row[0], d), row[column]]);
       const both = kappa !== Infinity;
+      const x = bare
+        ? COUNTED
+        : {label: "~τ~ = ~n~/~d~²", log: true, range: [model.LOW, model.HIGH]};
       const peak = rows.filter(row => Math.abs(Math.log(row[0] / threshold)) < 0.1);
       const many = rows.filter(row => row[0] > 3 * threshold);
       const before = run.ghost && run.ghost.length > 1 ? run.ghost.slice(1) : [];
       const floor = Math.min(...exact.map(e => Math.min(e.icl, both ? e.idg : e.icl)));
+      const {dataset} = panel.closest(".explorer"); // its legend names what is drawn
+      dataset.exact = settings.exact;
+      dataset.lists = both ? "short" : "none";
       replot(panel, {
-        label:
-          `Errors of ${step} pretraining sets against their size over d squared, around the ` +
-          `exact curves; the threshold d(d+1) is ${threshold} prompts.`,
-        x: {label: "~τ~ = ~n~/~d~²", log: true, range: [model.LOW, model.HIGH]},
+        label: bare
+          ? `Errors of ${step} layers against the number of their practice prompts.`
+          : `Errors of ${step} pretraining sets against their size over d squared, around the ` +
+            `exact curves; the threshold d(d+1) is ${threshold} prompts.`,
+        x,
         y: {log: true, range: [10 ** Math.floor(Math.log10(floor)), 100]},
-        marks: [{at: threshold / (d * d), text: `~n~ = ~d~(~d~ + 1) = ${threshold}`}],
+        marks: bare
+          ? []
+          : [{at: threshold / (d * d), text: `~n~ = ~d~(~d~ + 1) = ${threshold}`}],
         lines: [
+          {points: x.range.map(end => [end, 1 + rho]), kind: "thin"},
           {
-            points: before.map(({row, d}) => [row[0] / (d * d), row[1]]),
+            points: before.map(({row, d}) => [place(row[0], d), row[1]]),
             kind: "ghost",
             scatter: true,
           },
           ...(both ? [{points: dots(rows, 2), kind: "IDG", scatter: true}] : []),
           {points: dots(rows, 1), kind: "ICL", scatter: true},
-          ...(both
+          ...(both && !bare
             ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG", name: "~e~_{IDG}"}]
             : []),
-          {points: exact.map(e => [e.tau, e.icl]), kind: "ICL", name: "~e~_{ICL}"},
+          ...(bare
+            ? []
+            : [{points: exact.map(e => [e.tau, e.icl]), kind: "ICL", name: "~e~_{ICL}"}]),
         ],
       });
       const high = median(peak.map(row => row[1]));
@@ -113,8 +144,10 @@
         ],
         summary:
           step === 0
-            ? "No set has been drawn. Press Play: each dot is a pretraining set, solved exactly."
-            : said(step, threshold, peak.length, high, many.length, low),
+            ? "No layer has practised. Press Play: each practises on a set of prompts of its own."
+            : bare
+              ? seen(rows)
+              : said(step, threshold, peak.length, high, many.length, low),
       };
     },
   };

@@ -69,7 +69,7 @@ SETTINGS = {
     "plateau": ("done", "K"),
     "diversity": ("kappa", "tau"),
     "train_window": ("sigma", "L", "n", "d", "family", "seed", "play"),
-    "train_prompts": ("lambda", "kappa", "d", "alpha", "rho", "seed", "play"),
+    "train_prompts": ("lambda", "kappa", "d", "alpha", "rho", "exact", "seed", "play"),
     "train_stages": ("K", "p1", "seed", "play"),
     "train_lowrank": ("link", "J", "d", "k", "seed", "play"),
 }
