@@ -36,6 +36,10 @@ BREAK = r"\allowbreak "
 PIECE = '<span class="katex-base">'
 OPENING = re.compile(r"[(\[“‘\"']+\Z")
 CLOSING = re.compile(r"-|[\w.,;:!?)\]”’\"']+")
+# what KaTeX writes and MathML has not: one child too many of a script, an empty attribute
+EXTRA = re.compile(
+    r'<mo>\u2061</mo>(?=(?:<m\w>[^<]*</m\w>)?</m(?:sub|sup|subsup)>)| columnspacing=""'
+)
 TYPESET = """
 let unknown = [];
 console.warn = message => unknown.push(message);
@@ -92,7 +96,7 @@ class Typesetter:
         answer = json.loads(str(self._engine.call("typeset", formula.tex, formula.display)))
         if answer["fault"]:
             raise FormulaError(answer["fault"])
-        return str(answer["html"])
+        return EXTRA.sub("", str(answer["html"]))
 
     def close(self) -> None:
         """End the engine: left open, it can keep the interpreter from ending."""

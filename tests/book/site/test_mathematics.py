@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,17 @@ def test_a_formula_has_glyphs_mathml_and_its_tex(typesetter):
     assert r'<annotation encoding="application/x-tex">w^*\sim\Lambda^{2/(d+3)}</annotation>' in html
     assert "katex-display" not in html
     assert "katex-display" in typesetter.html(Formula("x", display=True))
+
+
+@pytest.mark.parametrize("tex", [r"\sigma_{\min}", r"F^{\cos}_L", r"K_{\max}^{2}", r"\cos^2 x"])
+def test_a_script_has_as_many_children_as_mathml_allows(typesetter, tex):
+    html = typesetter.html(Formula(tex, display=False))
+    words = html[html.index("<math") : html.index("</math>") + 7]
+    allowed = {"msub": 2, "msup": 2, "msubsup": 3}
+    found = [(e.tag.rpartition("}")[2], len(e)) for e in ElementTree.fromstring(words).iter()]
+    scripts = [(tag, children) for tag, children in found if tag in allowed]
+    assert scripts
+    assert all(children == allowed[tag] for tag, children in scripts)
 
 
 def test_each_different_formula_is_typeset_once(typesetter, monkeypatch):
