@@ -233,6 +233,11 @@ STATE = """() => { const root = document.querySelector('[data-explorer=glimpse]'
   button: root.querySelector('.x-play').hidden ? '' : root.querySelector('.x-play').textContent};
 }"""
 
+SAID = """() => { const root = document.querySelector('[data-explorer=glimpse]');
+  const texts = [...root.querySelectorAll('.x-plot svg text')].map(e => e.textContent);
+  return [texts.filter(text => text.includes('°')),
+    root.querySelector('.x-summary').textContent]; }"""
+
 
 @pytest.fixture
 def front(browser, address):
@@ -266,7 +271,10 @@ def test_the_front_page_s_window_follows_gradient_flow(front):
 def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(front):
     front.locator("[data-explorer=glimpse]").scroll_into_view_if_needed()
     front.wait_for_function("document.querySelector('.x-play').textContent === 'Pause'")
-    front.clock.run_for(600)
+    front.clock.run_for(4000)
+    labels, sentence = front.evaluate(SAID)  # while it plays, both of one moment
+    assert len(labels) == 2
+    assert all(label in sentence for label in labels)
     front.focus(".x-play")
     front.keyboard.press("Enter")
     stopped = front.evaluate(STATE)

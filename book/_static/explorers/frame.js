@@ -29,8 +29,9 @@ function panelOf(panel, name) {
  *
  * A spec is {title, presets, controls, panels, compute(state) → {rows, summary, fine, …},
  * draw(frames, state, result, before)}, where `before` is {state, result} at the last rest or null,
- * and `begin({root, state, move(settings), taken(act)})` where something runs by itself: `move`
- * leaves the address alone, `act` is called when the reader takes a control. A `folded` panel
+ * and `begin({root, state, move(settings), taken(act), plays(on)})` where something runs by itself:
+ * `move` leaves the address alone, `act` is called when the reader takes a control, and while it
+ * `plays` the sentence goes with the picture, to be read aloud when it stops. A `folded` panel
  * stands under "more"; a `small` explorer has nothing there.
  */
 function build(root) {
@@ -42,6 +43,7 @@ function build(root) {
   const state = {...start};
   let before = null;                                // what was drawn when the settings last rested
   let moving = false;
+  let playing = false;
   let queued = 0;
   let speaking = 0, spoken = 0;
   let resting = 0;
@@ -61,6 +63,10 @@ function build(root) {
 
   const redraw = () => spec.draw(panels.map(p => p.frame), state, result, before);
 
+  function speak() {
+    said.replaceChildren(...rich(result.summary));
+    spoken = performance.now();
+  }
   function refresh() {
     queued = 0;
     result = spec.compute(state);
@@ -69,12 +75,9 @@ function build(root) {
     root.toggleAttribute("data-moved", before !== null);
     redraw();
     clearTimeout(speaking);                         // one sentence, when the slider rests
-    const speak = () => {
-      said.replaceChildren(...rich(result.summary));
-      spoken = performance.now();
-    };
-    const late = performance.now() - spoken > LATE; // it does not while an explorer plays
-    speaking = setTimeout(speak, said.childNodes.length && !late ? 300 : 0);
+    const late = performance.now() - spoken > LATE; // it does not while it is dragged about
+    if (playing) speak();
+    else speaking = setTimeout(speak, said.childNodes.length && !late ? 300 : 0);
     root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1);
   }
   function later() {
@@ -99,6 +102,13 @@ function build(root) {
       state[key] = value;
       byKey[key].put(value);
     }
+    later();
+  }
+  /** Something begins to run by itself, or stops. */
+  function plays(on) {
+    if (playing === on) return;
+    playing = on;
+    said.setAttribute("aria-live", on ? "off" : "polite");
     later();
   }
   /** Settings that a link names; what it names wrongly starts as ever, and that is said. */
@@ -133,7 +143,7 @@ function build(root) {
   refresh();
   onWidth(root, redraw);
   const taken = act => fields.forEach(f => f.input.addEventListener("input", act));
-  spec.begin?.({root, state, move, taken});
+  spec.begin?.({root, state, move, taken, plays});
   return [name, {restore, stage, steer}];
 }
 

@@ -69,8 +69,8 @@ X.explorers.glimpse = {
     frame => frame === 0 ? "not begun" : frame === FRAMES ? "finished"
       : `${Math.round(100 * frame / FRAMES)} %`)],
   panels: [{name: "How much an example counts, by its angle to the question", height: 210,
-    legend: [["a head that practises steep tasks", "softmax"],
-      ["a head that practises flat tasks", "target"], ["the best windows", "thin"]]}],
+    legend: [["head for steep tasks", "softmax"], ["for flat tasks", "target"],
+      ["best windows", "dotted"], ["sticks: examples in a prompt", "softmax x-stick"]]}],
   compute({frame}) {
     const time = timeOf(frame);
     const [steep, flat] = [STEEP, FLAT].map(L => windowAt(L, time));
@@ -88,14 +88,15 @@ X.explorers.glimpse = {
     const apart = (halfAngle(flat) - halfAngle(steep)) * widthOf(panel) > 180 * 40; // pixels
     plot(panel, {label: `Attention against angle for two heads. ${words(summary)}`,
       x: {label: "angle between example and question (degrees)", short: "angle", range: [0, 180]},
-      y: {hidden: true, range: [0, 1.05]},
+      y: {range: [0, 1.05], ticks: [0, 0.5, 1]},
       lines: [{points: heights, kind: "softmax", sticks: true},
-        ...[STEEP, FLAT].map(L => ({points: bell(flowOfWindow(L).end), kind: "thin"})),
+        ...[[STEEP, "softmax"], [FLAT, "target"]].map(([L, kind]) => (
+          {points: bell(flowOfWindow(L).end), kind: `${kind} x-dotted`})),
         {points: bell(flat), kind: "target", name: "flat tasks"},
         {points: bell(steep), kind: "softmax", name: "steep tasks"}],
       marks: [edge(steep, "softmax", apart), edge(flat, "target", apart)]});
   },
-  begin({root, state, move, taken}) {
+  begin({root, state, move, taken, plays}) {
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     const button = make("button", {type: "button", class: "x-reset x-play"}, "Play");
     const train = make("a", {class: "x-reset x-train", href: TRAIN}, "Train one yourself");
@@ -107,6 +108,7 @@ X.explorers.glimpse = {
     function stop() {
       cancelAnimationFrame(running);
       running = 0;
+      plays(false);
       button.textContent = state.frame === FRAMES ? "Play again" : "Play";
     }
     function tick(now) {
@@ -119,6 +121,7 @@ X.explorers.glimpse = {
       from = state.frame === FRAMES ? 0 : state.frame;
       begun = performance.now();
       button.textContent = "Pause";
+      plays(true);
       running = requestAnimationFrame(tick);
     }
     button.addEventListener("click", () => running ? stop() : play());

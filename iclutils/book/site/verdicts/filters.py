@@ -71,9 +71,11 @@ def score_filters(page: Page, node: Element) -> Sequence[Node | str]:
 
 def filters(content: Content) -> html_tag:
     """A field and buttons for the script; scorecard.css hides them where there is none."""
+    given = {scored.record.verdict for scored in content.scored}
     verdicts = [
         Option(slug(verdict), [tag("span", SIGNS[verdict], aria_hidden="true"), f" {verdict}"])
         for verdict in VERDICTS
+        if verdict in given
     ]
     chapters = []
     for chapter, heading in content.headings.items():
