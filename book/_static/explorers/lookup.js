@@ -9,7 +9,7 @@ const {even, firstWhere, golden, lgamma, logspace, plain, plot, round, show, sli
 const LEAST = 0.5;
 const MOST = 64;
 const PER_LETTER = logspace(LEAST, MOST, 57);
-const WIDEST = 12;                                  // of the window axis
+const WIDEST = 12;                                  // of the axis of w
 
 /** The counts of one letter among N tokens and their probabilities, but for the rarest. */
 function countsOf(K, N) {
@@ -60,7 +60,7 @@ function crossing(K, rho) {
 X.explorers.lookup = {
   title: "letters and numbers",
   presets: [
-    {name: "they cross", settings: {}},
+    {name: "as much noise as signal", settings: {}},
     {name: "little noise: softmax sooner", settings: {rho: 0.05}},
     {name: "much noise: it takes long", settings: {rho: 10}},
     {name: "many letters", settings: {K: 40}},
@@ -70,12 +70,12 @@ X.explorers.lookup = {
     slider("K", "letters ~K~", even(3, 64, 1), 8)],
   panels: [
     {name: "Error against the length of the prompt", height: 260, legend: [
-      ["linear attention", "linear"], ["softmax attention, best window", "softmax"],
+      ["linear attention", "linear"], ["softmax attention, best sharpness", "softmax"],
       ["the best that any predictor can do", "thin"],
       ["softmax attention before your last move", "ghost"]]},
-    {name: "Softmax's error against its window: a right letter counts exp(~w~), others 1",
+    {name: "Softmax's error against its sharpness: a right letter counts exp(~w~), others 1",
       height: 220, folded: true, legend: [
-      ["error of the window ~w~", "softmax"], ["log(1 + ~Λ~)", "noise"]]},
+      ["error at the sharpness ~w~", "softmax"], ["log(1 + ~Λ~)", "noise"]]},
   ],
   compute({c, rho, K}) {
     const N = Math.max(1, Math.round(c * K));
@@ -87,7 +87,7 @@ X.explorers.lookup = {
     const counts = countsOf(K, N);
     const against = f => lengths.map(length => [length / K, f(length)]);
     const from = Number.isNaN(at) ? "Linear is better at every length."
-      : `Softmax is better from ${show(at, 2)} tokens on.`;
+      : `Softmax is better from ${show(at, 2)} tokens per letter on.`;
     return {N, best, linear, law, curves: {
       linear: against(length => linearLookup(K, length, rho)),
       softmax: against(length => bestLookup(K, length, rho).loss),
@@ -95,7 +95,7 @@ X.explorers.lookup = {
       window: even(0, WIDEST, 0.1).map(w => [w, lookupLoss(w, K, N, rho, counts)])}, rows: [
       ["N", "tokens in the prompt, ~N~", N, plain], ["linear", "linear attention", linear],
       ["softmax", "softmax attention", best.loss], ["bayes", "best possible", least],
-      ["w", "best window ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~σ~²", law],
+      ["w", "best sharpness ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~σ~²", law],
       ["crossing", "softmax is better from ~N~/~K~ =", at]],
       summary: `With ${K} letters, noise ~σ~² = ${show(rho, 2)} and ${show(N / K, 3)} tokens `
         + `per letter: linear ${show(linear, 3)}, softmax ${show(best.loss, 3)}, `
@@ -111,8 +111,9 @@ X.explorers.lookup = {
         {points: curves.softmax, kind: "softmax", name: "softmax"}],
       marks: [{at: N / K, drag: "c"}],
       dots: [{at: [N / K, linear], kind: "linear"}, {at: [N / K, best.loss], kind: "softmax"}]});
-    plot(window, {label: `Softmax attention's error against its window, least at ${show(best.w, 3)}.`,
-      x: {label: "window ~w~ (narrower →)", short: "~w~", range: [0, WIDEST]},
+    plot(window, {label: "Softmax attention's error against its sharpness, least at "
+        + `${show(best.w, 3)}.`,
+      x: {label: "sharpness ~w~ (narrower →)", short: "~w~", range: [0, WIDEST]},
       y: {log: true, range: [1e-2, 2]},
       lines: [{points: curves.window, kind: "softmax", name: "error"}],
       marks: [{at: best.w, text: `~w~^{*} = ${show(best.w, 3)}`}, {at: law, kind: "noise"}],
