@@ -90,11 +90,11 @@
     presets: [
       {name: "it narrows", settings: {}},
       {name: "much noise: it stays wide", settings: {sigma: 1.2, n: 400}},
+      {name: "steep, as in the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
       {
         name: "steep waves: it stays wide",
         settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
       },
-      {name: "steep, as in the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
       {
         name: "few examples, as in its Figure 3",
         settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
@@ -120,7 +120,7 @@
         legend: [
           ["softmax head", "softmax"],
           ["exact best window", "exact"],
-          ["linear head (no softmax)", "other"],
+          ["head without softmax (linear)", "other"],
         ],
       },
       {
@@ -130,15 +130,15 @@
         legend: [
           ["the task", "exact"],
           ["softmax head", "softmax"],
-          ["linear head (no softmax)", "other"],
+          ["head without softmax (linear)", "other"],
         ],
       },
       {
-        name: "The window ~w~ = tr ~M~/~d~",
+        name: "The window ~w~, the mean of ~M~'s diagonal",
         height: 190,
         legend: [
           ["softmax head", "softmax"],
-          ["its norm ‖~M~‖", "thin"],
+          ["largest eigenvalue of ~M~, ‖~M~‖", "thin"],
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
@@ -148,7 +148,7 @@
         folded: true,
         legend: [
           ["softmax head", "softmax"],
-          ["linear head (no softmax)", "other"],
+          ["head without softmax (linear)", "other"],
           ["exact loss at ~w~^{*}", "exact"],
         ],
       },
