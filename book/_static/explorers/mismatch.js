@@ -14,7 +14,8 @@ X.explorers.mismatch = {
     {name: "the paper's Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
   controls: [slider("ratio", "steepness, new tasks over old, ~L~′/~L~", round(0.1, 10), 3.2),
-    CONTEXT, {...NOISE, label: "noise over steepness, ~σ~/~L~"}, DIMENSION, CLASS],
+    {...CONTEXT, start: 2000}, {...NOISE, label: "noise over steepness, ~σ~/~L~", start: 1},
+    {...DIMENSION, start: 5}, CLASS],
   panels: [
     {name: "How much worse than the best window", legend: [
       ["error of the learned window over the least error", "exact"], ["your tasks", "target", true],
