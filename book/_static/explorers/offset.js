@@ -63,7 +63,7 @@ X.explorers.offset = {
       ["softmax", "softmax attention", softmax],
       ["floor", "limit of linear attention for long contexts", unit.floor],
       ["gained", "what the constant 1 gains (factor)", gained],
-      ["left", "what the window then gains (factor)", left],
+      ["left", "what softmax then gains (factor)", left],
       ["apart", "linear over softmax attention (factor)", apart]];
     const others = repaired ? ["apart"] : ["constant", "gained", "left"];
     return {unit, linear, constant, softmax,
@@ -72,9 +72,9 @@ X.explorers.offset = {
         softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])},
       rows: rows.filter(([key]) => !others.includes(key)),
       summary: repaired
-        ? `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 3)}; `
-          + `the softmax window divides what is left by ${show(left, 3)}.`
-        : `At ~n~ = ${n} the error of linear attention is ${show(apart, 3)} times that of softmax `
+        ? `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 2)}; `
+          + `softmax divides what is left by ${show(left, 2)}.`
+        : `At ~n~ = ${n} the error of linear attention is ${show(apart, 2)} times that of softmax `
           + "attention."};
   },
   draw([panel], {n, one}, {unit, linear, constant, softmax, curves, summary}, before) {
