@@ -5,6 +5,8 @@ broadcast.
 """
 
 import math
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -12,12 +14,24 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.products import product
-from iclutils.window.prompts import Prompt
+from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import Estimate, crossed, mean_se
+from iclutils.window.covariates import Covariates
+from iclutils.window.prompts import Prompt, draw
+from iclutils.window.tasks import FunctionClass
 
 UNITS = ("softmax", "linear")
 LOG2_E = 1 / math.log(2)
 CACHED = 2**18  # numbers that stay in a processor's cache from one operation to the next
 LENGTH = 1e-4  # by which a unit vector may miss length one, in single precision too
+
+
+class ValueSlope(NamedTuple):
+    r"""A slope with what its size means: the ``loss``, and the ``square`` :math:`E\bar x_j^2`."""
+
+    slope: Estimate
+    loss: float
+    square: float
 
 
 def weights(
@@ -167,6 +181,66 @@ def mean_errors(
         answer = answer.view(count, -1, q)
         found.append((answer - target.unsqueeze(1)).square().mean((0, 2)))
     return torch.stack(found)
+
+
+def sampled_errors(
+    M: Float[Tensor, "d d"],
+    function: FunctionClass,
+    covariates: Covariates,
+    n: int,
+    sigma: float,
+    seed: int,
+    *,
+    role: str,
+    unit: str = "linear",
+    size: int = 25_000,
+    chunks: int = 1,
+) -> Float[Tensor, " prompts"]:
+    """Squared errors of one unit on ``chunks`` times ``size`` fresh prompts, one query each.
+
+    The draws are a function of (seed, role, the tasks' name, d, n, chunk). Raises as
+    :func:`predict` and :func:`iclutils.window.prompts.draw`.
+    """
+    found = []
+    for chunk in range(validation.whole("chunks", chunks)):
+        draws = stream(seed, role, function.name, covariates.d, n, chunk)
+        prompt = draw(function, covariates, n, sigma, 1, (size,), draws)
+        found.append((predict(M, prompt, unit) - prompt.target).square().squeeze(-1))
+    return torch.cat(found)
+
+
+def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
+    """The logarithm of the mean loss of trained softmax units, all on the same prompts.
+
+    ``prompt`` has one leading axis. Both the units and the prompts are drawn at random, see
+    :func:`iclutils.ground.statistics.crossed`, which wants two of either. Raises as
+    :func:`predict`.
+    """
+    losses = [(predict(one, prompt) - prompt.target).square().mean(-1) for one in M]
+    return crossed(lambda kept: kept.mean().log(), torch.stack(losses, 1))
+
+
+def value_slope(M: Float[Tensor, "d d"], prompts: Iterable[Prompt]) -> ValueSlope:
+    r"""The slope of a softmax unit's loss in the weights v of an answer with :math:`v^\top x_i`.
+
+    .. math:: E\,(\hat y - f(x))\,\bar x_j, \qquad \bar x = \textstyle\sum_i\gamma_i x_i
+
+    (half of it, at v = 0; Collins et al., Lemma B.1), at the coordinate j where it is the most
+    standard errors from zero. The ``prompts`` are batches of one size with one query each. Raises
+    as :func:`predict`.
+    """
+    products, squares, misses = [], [], []
+    for prompt in prompts:
+        gamma = weights(M, prompt.x, prompt.query)
+        miss = (prompt.y.unsqueeze(-2) @ gamma).squeeze(-2) - prompt.target
+        mean_token = (prompt.x.mT @ gamma).squeeze(-1)
+        products.append(miss * mean_token)
+        squares.append(mean_token.square().mean(0))
+        misses.append(miss.square().mean())
+    means = mean_se(torch.cat(products))
+    j = int((means.value / means.se).abs().argmax())
+    square = torch.stack(squares).mean(0)[j]
+    return ValueSlope(means.at(j), float(torch.stack(misses).mean()), float(square))
 
 
 def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batch q"]:

@@ -112,3 +112,50 @@ def test_a_gradient_in_parts_is_that_of_all_trials_at_once(monkeypatch) -> None:
     whole = attention.gradient(M, Prompt(x, y, query, target))
     monkeypatch.setattr(attention, "CACHED", 2 * 2 * 3 * 11)  # two trials at once
     torch.testing.assert_close(attention.gradient(M, Prompt(x, y, query, target)), whole)
+
+
+def test_sampled_errors_are_those_of_drawn_prompts() -> None:
+    """Every chunk is a stream of its own."""
+    tasks, law, M = functions.Affine(3), covariates.Sphere(3), torch.eye(3, dtype=F64)
+    found = attention.sampled_errors(M, tasks, law, 9, 0.2, 0, role="test", size=40, chunks=2)
+    for chunk in (0, 1):
+        drawn = prompts.draw(tasks, law, 9, 0.2, 1, (40,), stream(0, "test", "affine", 3, 9, chunk))
+        errors = (attention.predict(M, drawn, "linear") - drawn.target).square().squeeze(-1)
+        torch.testing.assert_close(found[40 * chunk : 40 * chunk + 40], errors)
+    with pytest.raises(ValueError, match="chunks"):
+        attention.sampled_errors(M, tasks, law, 9, 0.2, 0, role="test", chunks=0)
+
+
+def test_the_log_of_a_mean_loss_has_the_chance_of_units_and_of_prompts(prompt: Prompt) -> None:
+    M = torch.randn(6, 5, 5, generator=stream(0, "units"), dtype=F64)
+    found = attention.log_mean_loss(M, prompt)
+    losses = torch.stack([(attention.predict(one, prompt) - prompt.target).square() for one in M])
+    assert found.value == pytest.approx(math.log(float(losses.mean())))
+    alike = attention.log_mean_loss(M[:1].expand(6, -1, -1), prompt)
+    by_prompt = losses[0].mean(-1)
+    # the units add nothing: the error is that of the prompts, by the delta method
+    relative = float(by_prompt.std() / math.sqrt(len(by_prompt)) / by_prompt.mean())
+    assert alike.se == pytest.approx(relative, rel=0.3)
+
+
+def test_a_value_slope_is_half_the_derivative_of_the_loss() -> None:
+    """By automatic differentiation in the weights v of an answer with vᵀx̄."""
+    law, M = covariates.Sphere(4), 2 * torch.eye(4, dtype=F64)
+    drawn = prompts.draw(functions.ReLU(4), law, 9, 0.3, 1, (60,), stream(0, "slopes"))
+    gamma = attention.weights(M, drawn.x, drawn.query)
+    mean_token = (drawn.x.mT @ gamma).squeeze(-1)
+    v = torch.zeros(4, dtype=F64, requires_grad=True)
+    answer = attention.predict(M, drawn).squeeze(-1) + mean_token @ v
+    loss = (answer - drawn.target.squeeze(-1)).square().mean()
+    (slopes,) = torch.autograd.grad(loss, v)
+    halves = [
+        Prompt(drawn.x[part], drawn.y[part], drawn.query[part], drawn.target[part])
+        for part in (slice(0, 30), slice(30, 60))
+    ]
+    found = attention.value_slope(M, halves)
+    j = int((slopes / 2 - found.slope.value).abs().argmin())
+    assert found.slope.value == pytest.approx(float(slopes[j]) / 2)
+    assert found.loss == pytest.approx(loss.item())
+    assert found.square == pytest.approx(float(mean_token[:, j].square().mean()))
+    scores = (slopes / 2 / ((answer - drawn.target.squeeze(-1))[:, None] * mean_token).std(0)).abs()
+    assert int(scores.argmax()) == j

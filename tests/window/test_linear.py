@@ -163,3 +163,30 @@ def test_refusals():
         linear.best_matrix(eye, eye, torch.eye(3, dtype=F64), 5)
     with pytest.raises(ValueError, match="offset must be"):
         linear.sphere_label(eye, 0.1, -1.0)
+
+
+def test_the_plain_average_by_sampling():
+    function, n, sigma = functions.ReLU(3), 7, 0.4
+    draws = stream(0, "test", "average")
+    prompt = prompts.draw(function, Sphere(3), n, sigma, 1, (40_000,), draws)
+    errors = (prompt.y.mean(-1) - prompt.target[:, 0]).square()
+    # 5 standard errors: 6e-7 false alarms
+    assert abs(z_score(errors, linear.LinearUnit.of(function).average(n, sigma))) < 5
+
+
+def test_the_share_that_training_misses():
+    """All of the gain at M = 0, none at the minimiser, a quarter half way between the two."""
+    unit = linear.LinearUnit.of(functions.Affine(4))
+    best = unit.minimiser(30, 0.2) * torch.eye(4, dtype=F64)
+    for share, M in ((1.0, 0 * best), (0.0, best), (0.25, best / 2)):
+        found = unit.missed(unit.loss(torch.stack([M, M]), 30, 0.2), 30, 0.2)
+        assert found.value == pytest.approx(share, abs=1e-12)
+        assert found.se == pytest.approx(0, abs=1e-12)
+
+
+def test_the_minimum_approaches_its_floor_and_no_other_limit():
+    unit = linear.LinearUnit.of(functions.ReLU(5))
+    for n in (1e5, 1e6):
+        left = linear.next_term(5, unit.power, unit.linear, 0.1, n)
+        assert abs(unit.approach(unit.floor, n, 0.1) - 1) < left
+        assert abs(unit.approach(unit.floor - 0.01, n, 0.1) - 1) > 100

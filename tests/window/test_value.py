@@ -156,3 +156,20 @@ def test_refusals():
         draw([functions.Affine(2)], 32)[0].best(-0.1)
     with pytest.raises(ValueError, match="nu must be"):
         value.hills_windows(-1.0, 5, log_grid(), contexts=32, generator=stream(0, "r"))
+
+
+def test_what_a_fixed_value_weight_costs():
+    """At least nothing, with an error that falls as the contexts are more."""
+    tasks, w = [functions.Affine(3)], log_grid(0.1, 1000, 30)
+    few, many = (
+        value.windows(tasks, 20, w, contexts=count, generator=stream(9, "cost", count))[0]
+        for count in (64, 1024)
+    )
+    costs = [found.cost(1.0) for found in (few, many)]
+    assert costs[0].dof == costs[1].dof == value.GROUPS - 1
+    assert costs[1].se < costs[0].se
+    by_weight = (many.loss(1.0, many.value_weight(1.0)), many.loss(1.0))
+    free, fixed = (float(loss.mean(0).min()) for loss in by_weight)
+    assert costs[1].value == pytest.approx(fixed / free)
+    assert costs[1].value > 1
+    assert many.cost(1.0, c=0.2).value > costs[1].value

@@ -21,6 +21,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.statistics import Estimate, estimate
 from iclutils.window.theory.isotropic import Isotropic
 
 Number = float | Tensor
@@ -126,6 +127,38 @@ class LinearUnit:
         """
         gain = n * self.mean * self.constant_weight(n, sigma)
         return self.minimum(n, sigma) - gain
+
+    def average(self, n: Number, sigma: Number) -> Number:
+        r"""The loss of the plain average of the labels, a softmax unit at w = 0.
+
+        .. math:: (F-c_0)\Big(1+\frac1n\Big) + \frac{\sigma^2}n
+
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        _check(n, sigma)
+        return (self.power - self.mean) * (1 + 1 / n) + sigma**2 / n
+
+    def missed(self, loss: Float[Tensor, " T"], n: Number, sigma: Number) -> Estimate:
+        r"""The share of the possible gain that T trained units miss.
+
+        .. math:: \frac{\mathcal L - \min\mathcal L_{LA}}{F - \min\mathcal L_{LA}}
+
+        for their exact losses. Raises ``ValueError`` for fewer than 2, an ``n`` below 1 or a
+        ``sigma`` out of range.
+        """
+        least = self.minimum(n, sigma)
+        return estimate((loss - least) / (self.power - least))
+
+    def approach(self, limit: float, n: Number, sigma: Number) -> Number:
+        r"""How near the minimum is to a ``limit``, in units of the first term in 1/n.
+
+        .. math:: \frac{n\,(\min\mathcal L_{LA} - \text{limit})}{d(F+\sigma^2)-c_1}
+
+        It tends to 1 as n → ∞ where the limit is F − c₁ (:func:`next_term` is what it leaves out).
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        constant = self.d * (self.power + sigma**2) - self.linear
+        return n * (self.minimum(n, sigma) - limit) / constant
 
     def excess(self, n: Number, sigma: Number) -> Number:
         """The part of the minimum that a longer context removes, minimum − floor; falls as 1/n."""

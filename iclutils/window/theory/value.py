@@ -30,7 +30,7 @@ from scipy import optimize
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
-from iclutils.ground.statistics import Estimate, estimate
+from iclutils.ground.statistics import Estimate, estimate, jackknife
 from iclutils.window.covariates import LARGEST
 from iclutils.window.theory import curves
 from iclutils.window.theory.curves import Window
@@ -109,6 +109,19 @@ class Windows:
         """The log of the least loss, with the error over contexts."""
         best = self.best(sigma, free=free)
         return Estimate(math.log(best.loss), best.log_loss_se, len(self.B) - 1)
+
+    def cost(self, sigma: float, c: float = 1.0) -> Estimate:
+        """The least loss at the value weight ``c`` over the least loss at the best one of each w.
+
+        In the same contexts, by the jackknife over :data:`GROUPS` groups of them; those that fill
+        no group are left out. Raises ``ValueError`` for a negative ``sigma``.
+        """
+        pair = torch.stack([self.loss(sigma, c), self.loss(sigma, self.value_weight(sigma))])
+        size = pair.shape[1] // GROUPS
+        groups = pair[:, : GROUPS * size].view(2, GROUPS, size, -1).mean(2)
+        return jackknife(
+            lambda kept: float(kept[0].mean(-1).min() / kept[1].mean(-1).min()), groups.mT
+        )
 
     def loss_near(self, w: float, sigma: float) -> Estimate:
         """The loss at the window of the grid that is nearest to w, with the error over contexts."""
