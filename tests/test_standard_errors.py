@@ -124,6 +124,11 @@ ESTIMATES = {
     "jackknife": Estimate(
         skewed, lambda drawn: statistics.jackknife(lambda one: float(one.mean().log()), drawn[0])
     ),
+    "ratio": Estimate(skewed, lambda drawn: statistics.ratio(drawn[0], drawn[1])),
+    "log ratio": Estimate(skewed, lambda drawn: statistics.ratio(drawn[0], drawn[1], log=True)),
+    "proportion": Estimate(skewed, lambda drawn: statistics.proportion(drawn[:2], drawn[1:])),
+    "intercept": Estimate(skewed, lambda drawn: statistics.intercept([1.0, 2.0, 4.0], drawn)),
+    "cost of a value weight": Estimate(moments, lambda found: found.cost(1.0)),
     "line": Estimate(scattered, lambda y: statistics.line(X, y).estimate),
     "line with errors": Estimate(
         scattered, lambda y: statistics.line(X, y, torch.ones(12, dtype=F64), dof=9).estimate

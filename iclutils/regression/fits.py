@@ -63,6 +63,23 @@ def fitted(final: Curves, noise: float) -> Estimate:
     return of_means(lambda means: crossing(final.numbers, means, level), final.train)
 
 
+def grid_error(final: Curves, noise: float) -> float:
+    """How far :func:`fitted` may be off because it is interpolated between recorded n.
+
+    A third of the most that it moves where one of its two neighbours is left out: the gap is then
+    twice as wide, and linear interpolation errs four times as much. Raises as :func:`fitted`.
+    """
+    place = fitted(final, noise).value
+    below = max(i for i, n in enumerate(final.numbers) if n <= place)
+    return max(abs(_fitted_without(final, noise, i) - place) for i in (below, below + 1)) / 3
+
+
+def _fitted_without(final: Curves, noise: float, left_out: int) -> float:
+    rest = [i for i in range(len(final.numbers)) if i != left_out]
+    numbers = [final.numbers[i] for i in rest]
+    return crossing(numbers, final.train.mean(-1)[rest], math.log10(noise))
+
+
 def peak(final: Curves) -> Estimate:
     """The logarithm of the number of prompts at the top of the parabola through the mean errors.
 

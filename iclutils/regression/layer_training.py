@@ -15,7 +15,7 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.ground.products import product
 from iclutils.ground.randomness import stream
-from iclutils.regression.fleet import Fleet
+from iclutils.regression.fleet import Fleet, draw_fleet
 from iclutils.regression.layers import Layers
 from iclutils.regression.least_squares import LeastSquares, Normal, State, of_one_size
 
@@ -210,6 +210,19 @@ def train(
                 )
             kept.append(Layers(u.clone(), m, softmax))
     return kept
+
+
+def fresh_errors(
+    layers: Layers, d: int, rho: float, seed: int, each: int
+) -> Float[Tensor, "numbers each"]:
+    r"""The error of each layer on 400 fresh prompts of its own, at :math:`\ell=d`.
+
+    A row for each number of prompts that the layers were trained on, ``each`` layers in turn.
+    Raises what :func:`iclutils.regression.fleet.draw_fleet` raises, and ``RuntimeError`` where the
+    layers are no whole number of rows.
+    """
+    prompts = draw_fleet([400] * len(layers.u), d, d, rho, seed, role="test")
+    return layers.loss(prompts).reshape(-1, each)
 
 
 def _start_of_kqv(count: int, e: int, seed: int) -> list[Tensor]:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
+from iclutils.ground.statistics import Estimate, estimate, weighted
 from iclutils.regression.phase import Phase
 from iclutils.regression.prompts import (
     Context,
@@ -21,8 +22,11 @@ from iclutils.regression.prompts import (
     fresh_moments,
     moments,
     sample,
+    without_corner,
 )
 from iclutils.regression.solver import solve
+from iclutils.regression.theory.asymptotics import Errors
+from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
 
 
 class Pair(NamedTuple):
@@ -135,6 +139,51 @@ def errors(
         gamma = solve(prompts, lam, tol=tol).gamma
         found.append([fresh.error(gamma, setting.rho), train.error(gamma, setting.rho)])
     return torch.tensor(found, dtype=torch.float64)
+
+
+def equivalent(
+    setting: Setting, lam: float, seed: int, trial: int, *, corner: bool = True
+) -> Errors:
+    """The errors that the deterministic equivalent expects on the tasks of one trial.
+
+    See :func:`iclutils.regression.theory.equivalents.finite_equivalent`, also for what is raised.
+    ``corner=False`` leaves the last entry of v out, and with it d of the d(d+1) features.
+    """
+    train, fresh = setting.moments(seed, trial)
+    if not corner:
+        train = without_corner(train)
+        fresh = without_corner(fresh)
+    return finite_equivalent(train, fresh, setting.n, setting.rho, lam)
+
+
+def leveraged(setting: Setting, lam: float, seed: int, trial: int, *, m: int = 5000) -> Errors:
+    """The same with the spread of the leverages, from about ``m`` prompts that are not trained on.
+
+    See :func:`iclutils.regression.theory.equivalents.leverage_equivalent`, also for what is raised.
+    """
+    tasks, other = setting.other_prompts(seed, trial, m)
+    train, fresh = setting.moments(seed, trial)
+    return leverage_equivalent(train, fresh, tasks, other, setting.n, setting.rho, lam)
+
+
+def leveraged_estimate(
+    setting: Setting, lam: float, seed: int, *, draws: int, leverages: int, m: int = 2000
+) -> Estimate:
+    r"""The expected :math:`e_{ICL}` with leverages, over lists of tasks.
+
+    The mean of :func:`equivalent` over ``draws`` ≥ 2 lists, and of what the leverages add over the
+    first ``leverages`` ≥ 2 of them, which costs more a list and spreads less. The two count as
+    independent. Raises ``ValueError`` where ``leverages`` is above ``draws``.
+    """
+    validation.whole("leverages", leverages, low=2, high=draws)
+    equal = torch.tensor(
+        [equivalent(setting, lam, seed, trial).icl for trial in range(draws)], dtype=torch.float64
+    )
+    spread = torch.tensor(
+        [leveraged(setting, lam, seed, trial, m=m).icl for trial in range(leverages)],
+        dtype=torch.float64,
+    )
+    return weighted([1.0, 1.0], [estimate(equal), estimate(spread - equal[:leverages])])
 
 
 def curve(

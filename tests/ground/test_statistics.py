@@ -546,3 +546,89 @@ def test_a_repeated_training_is_no_more_precise_than_it_may_be():
     assert statistics.estimate(scattered, at_least=0.01) == statistics.estimate(scattered)
     with pytest.raises(ValueError, match="at_least"):
         statistics.estimate(same, at_least=-1.0)
+
+
+def test_a_printed_spread_is_that_of_the_runs(rng_samples):
+    """numpy's deviation divides by the number of runs, the standard error's by one less."""
+    runs = rng_samples[0]
+    found = statistics.from_spread(float(runs.mean()), float(np.std(runs.numpy())), len(runs))
+    wanted = statistics.estimate(runs)
+    assert found.dof == wanted.dof
+    assert found.value == pytest.approx(wanted.value)
+    assert found.se == pytest.approx(wanted.se)
+    with pytest.raises(ValueError, match="runs must be at least 2"):
+        statistics.from_spread(1.0, 0.1, 1)
+
+
+def test_a_relative_root_mean_square_is_that_of_the_relative_deviations():
+    found = [Estimate(1.1, 0.02, 9), Estimate(4.0, 0.1, 9)]
+    wanted = [Estimate(1.0, 0.0, 9), Estimate(5.0, 0.1, 9)]
+    got = statistics.relative_root_mean_square(found, wanted)
+    # ((0.1² + 0.2²)/2)^½ by hand; errors 0.02 and (0.1² + 0.1²)^½/5, by their weights 0.1 and −0.2
+    root = math.sqrt((0.01 + 0.04) / 2)
+    assert got.value == pytest.approx(root)
+    error = math.hypot(0.1 * 0.02, 0.2 * math.sqrt(0.02) / 5) / (2 * root)
+    assert got.se == pytest.approx(error)
+    with pytest.raises(ValueError, match="zip"):
+        statistics.relative_root_mean_square(found, wanted[:1])
+
+
+def test_an_intercept_is_that_of_each_trial_s_line():
+    x = [0.05, 0.1, 0.2, 0.7]
+    samples = torch.randn(4, 11, generator=stream(0, "lines"), dtype=torch.float64)
+    fitted = torch.tensor([statistics.line(x, samples[:, i]).intercept for i in range(11)])
+    found = statistics.intercept(x, samples)
+    wanted = statistics.estimate(fitted.double())
+    assert found.value == pytest.approx(wanted.value, rel=1e-5)  # single precision above
+    assert found.se == pytest.approx(wanted.se, rel=1e-5)
+    with pytest.raises(ValueError, match="at least two different points"):
+        statistics.intercept([1.0] * 4, samples)
+
+
+def test_a_correlation_is_averaged_over_trials():
+    first, second = torch.randn(2, 7, 20, generator=stream(0, "pairs"), dtype=torch.float64)
+    by_scipy = [stats.pearsonr(a.numpy(), b.numpy())[0] for a, b in zip(first, second, strict=True)]
+    found = statistics.correlation(first, second)
+    assert found.value == pytest.approx(float(np.mean(by_scipy)))
+    assert found.se == pytest.approx(float(np.std(by_scipy, ddof=1)) / math.sqrt(7))
+    with pytest.raises(ValueError, match="second"):
+        statistics.correlation(first, second[:3])
+    with pytest.raises(ValueError, match="finite"):
+        statistics.correlation(first, torch.ones(7, 20))
+
+
+def test_what_a_theory_leaves_and_how_much_of_it_is_there():
+    """The theory explains four fifths, and half as much again is measured as it predicts."""
+    noise = 1e-3 * torch.randn(2, 5, 40, generator=stream(0, "left"), dtype=torch.float64)
+    deviation = torch.linspace(-1, 2, 5, dtype=torch.float64)[:, None]
+    left = statistics.unexplained(0.2 * deviation + noise[0], deviation + noise[1])
+    there = statistics.proportion(1.5 * deviation + noise[0], deviation + noise[1])
+    # the noise of a mean is 1.6e-4 of the deviation; 5 standard errors
+    for found, wanted in ((left, 0.2), (there, 1.5)):
+        assert found.dof == 39
+        assert abs(found.value - wanted) < 5 * found.se < 1e-3
+    for function in (statistics.unexplained, statistics.proportion):
+        with pytest.raises(ValueError, match="the second of the two"):
+            function(noise[0], noise[1][:, :7])
+        with pytest.raises(ValueError, match="trials"):
+            function(noise[0][:, :1], noise[1][:, :1])
+
+
+def test_a_ratio_of_means_is_paired():
+    """What both share drops out, and the logarithm is that of the ratio."""
+    shared = torch.rand(30, generator=stream(0, "shared"), dtype=torch.float64) + 0.5
+    assert statistics.ratio(3 * shared, shared).se == pytest.approx(0, abs=1e-12)
+    other = torch.rand(30, generator=stream(0, "other"), dtype=torch.float64) + 0.5
+    found, log = (statistics.ratio(shared, other, log=log) for log in (False, True))
+    assert found.value == pytest.approx(float(shared.mean() / other.mean()))
+    assert log.value == pytest.approx(math.log(found.value))
+    # the delta method, to first order in errors of a tenth
+    assert log.se == pytest.approx(found.se / found.value, rel=0.05)
+    with pytest.raises(ValueError, match="below"):
+        statistics.ratio(shared, other[:5])
+
+
+def test_an_estimate_is_written_with_its_half_width():
+    found = Estimate(0.5, 0.1, math.inf)
+    assert f"{found:.2f}" == f"0.50 ± {0.1 * width(math.inf):.2f}"
+    assert f"{found}" == str(found)

@@ -152,3 +152,22 @@ def test_a_ridge_out_of_range_is_refused():
         asymptotics.errors(Phase(1.0, 0.5, 0.5, 0.1), -1e-3)
     with pytest.raises(ValueError, match="x must be finite"):
         asymptotics.marchenko_pastur(0.0, 0.5)
+
+
+def test_the_extrapolated_long_context_is_its_limit():
+    """At α = 10⁶ the term in 1/α is 10⁻⁶, and what is left of it 10⁻¹²."""
+    for kappa in (0.2, 0.8, 4.0):
+        found = asymptotics.extrapolated(
+            lambda a, kappa=kappa: asymptotics.ridgeless_icl(Phase(a, kappa, 0.2 * a, 0.5)), 1e6
+        )
+        assert found == pytest.approx(asymptotics.long_context_limit(kappa, 0.5, 0.2), abs=1e-8)
+
+
+def test_the_power_over_a_decade():
+    assert asymptotics.decade_power(lambda x: 5 * x**-1.5, 1e3) == pytest.approx(-1.5)
+    # at κ = 1 the gap closes as α^-½, above as 1/α
+    for kappa, power in ((1.0, -0.5), (2.0, -1.0)):
+        found = asymptotics.decade_power(
+            lambda a, kappa=kappa: asymptotics.errors(Phase(a, kappa, 0.2 * a, 0.01), 0.0).gap, 1e8
+        )
+        assert found == pytest.approx(power, abs=1e-3)

@@ -51,3 +51,17 @@ def test_bad_input_is_refused():
         fits.curves(ROWS + ROWS, d=5)
     with pytest.raises(ValueError, match="noise"):
         fits.fitted(fits.curves(ROWS, d=5).final, 0)
+
+
+def test_the_grid_s_part_in_what_is_fitted():
+    """Straight logarithms leave nothing; a bend, a third of what a neighbour's absence moves."""
+    straight = fits.curves([_row(n, -4 + n / 10) for n in (10, 20, 30, 40)], d=5)
+    # records are read in single precision
+    assert fits.grid_error(straight, 10**-1.5) == pytest.approx(0, abs=1e-6)
+    bent = fits.curves([_row(n, log) for n, log in ((10, -4), (20, -3), (40, -1), (50, 3))], d=5)
+    # the level −2 is crossed at 30; without 20, at 10 + 30·2/3 = 30; without 40, at 20 + 30/6 = 25
+    assert fits.grid_error(bent, 1e-2) == pytest.approx(5 / 3)
+
+
+def _row(n, log):
+    return {"d": 5, "n": n, "sets": 2, "train": [10.0**log] * 2, "icl": [1.0] * 2}

@@ -154,3 +154,14 @@ def test_layers_that_rest_end_where_the_others_do(monkeypatch):
     test = draw_fleet([200] * 3, 3, 3, 0.1, 0, role="test")
     # rest is at 1e-14 of the sum of squares, so at 1e-7 of the weights times their condition
     torch.testing.assert_close(rested.loss(test), tireless.loss(test), rtol=1e-5, atol=0)
+
+
+def test_fresh_errors_are_those_of_other_prompts_in_rows():
+    fleet = draw_fleet([40] * 4, 3, 3, 0.1, 0)
+    layers = layer_training.fit(fleet, 0)
+    found = layer_training.fresh_errors(layers, 3, 0.1, 0, each=2)
+    other = draw_fleet([400] * 4, 3, 3, 0.1, 0, role="test")
+    assert torch.equal(found, layers.loss(other).reshape(2, 2))
+    assert bool((found.flatten() > layers.loss(fleet)).all())
+    with pytest.raises(RuntimeError):
+        layer_training.fresh_errors(layers, 3, 0.1, 0, each=3)

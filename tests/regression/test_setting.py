@@ -6,9 +6,17 @@ import pytest
 import torch
 
 from iclutils.ground.randomness import stream
-from iclutils.regression.prompts import draw_tasks, sample
-from iclutils.regression.setting import Setting, curve, errors
+from iclutils.regression.prompts import draw_tasks, sample, without_corner
+from iclutils.regression.setting import (
+    Setting,
+    curve,
+    equivalent,
+    errors,
+    leveraged,
+    leveraged_estimate,
+)
 from iclutils.regression.solver import solve
+from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
 
 
 def test_errors_are_a_function_of_seed_and_trial():
@@ -94,3 +102,26 @@ def test_the_default_residual_leaves_as_much_as_is_said(alpha, tau, most):
     worst = float(((found - exact).abs() / exact).max())
     assert worst < most
     assert worst > most / 20 or tau < 1
+
+
+@pytest.mark.parametrize("kappa", [0.5, math.inf])
+def test_a_setting_s_theory_is_that_of_its_moments_and_other_prompts(kappa):
+    setting = Setting(8, 4, kappa, 1.5, 0.1)
+    both, others = setting.moments(0, 3), setting.other_prompts(0, 3, 200)
+    equal = finite_equivalent(*both, setting.n, 0.1, 0.05)
+    assert equivalent(setting, 0.05, 0, 3) == equal
+    spread = leverage_equivalent(*both, *others, setting.n, 0.1, 0.05)
+    assert leveraged(setting, 0.05, 0, 3, m=200) == spread
+    without = equivalent(setting, 0.05, 0, 3, corner=False)
+    assert without == finite_equivalent(*map(without_corner, both), setting.n, 0.1, 0.05)
+
+
+def test_an_estimate_over_lists_adds_what_the_leverages_do():
+    """With as many lists for the leverages the value is the mean with them."""
+    setting = Setting(6, 4, 0.5, 1.5, 0.1)
+    found = leveraged_estimate(setting, 0.05, 0, draws=3, leverages=3, m=60)
+    each = [leveraged(setting, 0.05, 0, trial, m=60).icl for trial in range(3)]
+    assert found.value == pytest.approx(sum(each) / 3)
+    assert found.se > 0
+    with pytest.raises(ValueError, match="leverages must be"):
+        leveraged_estimate(setting, 0.05, 0, draws=2, leverages=3)

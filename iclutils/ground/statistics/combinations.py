@@ -126,6 +126,56 @@ def root_mean_square(deviations: Sequence[Estimate]) -> Estimate:
     return Estimate(root, error.se, error.dof)
 
 
+def relative_root_mean_square(found: Sequence[Estimate], wanted: Sequence[Estimate]) -> Estimate:
+    r"""The root mean square of :math:`(m_i - w_i)/w_i`, for m ``found`` where w was ``wanted``.
+
+    All are independent; the divisor counts as known. Raises ``ValueError`` for unequal numbers of
+    them and as :func:`iclutils.ground.statistics.root_mean_square`.
+
+    >>> hit, wanted = Estimate(1.1, 0.0, 9), Estimate(1.0, 0.0, 9)
+    >>> round(relative_root_mean_square([hit], [wanted]).value, 6)
+    0.1
+    """
+    pairs = zip(found, wanted, strict=True)
+    return root_mean_square([difference(one, other) / other.value for one, other in pairs])
+
+
+def intercept(x: Points, samples: Float[Tensor, "P T"]) -> Estimate:
+    r"""The mean height at x = 0 of the least-squares lines of T trials through P ≥ 2 places.
+
+    .. math:: \bar y - \bar x\,\frac{\sum_i (x_i - \bar x)y_i}{\sum_i (x_i - \bar x)^2}
+
+    Each trial has a line of its own, so that what its places share does no harm. Raises
+    ``ValueError`` for another shape, for fewer than 2 trials and for places at a single x.
+
+    >>> intercept([1.0, 2.0], torch.tensor([[3.0, 3.0], [5.0, 5.0]]))
+    Estimate(value=1.0, se=0.0, dof=1)
+    """
+    places = validation.finite("x", torch.as_tensor(x, dtype=torch.float64))
+    validation.shape("samples", samples, "P T", P=len(places))
+    centred = places - places.mean()
+    spread = centred.square().sum()
+    if not float(spread) > 0:
+        raise ValueError(f"x must hold at least two different points; got {places.tolist()}")
+    slopes = (centred[:, None] * samples).sum(0) / spread
+    return estimate(samples.mean(0) - slopes * places.mean())
+
+
+def correlation(first: Float[Tensor, "T P"], second: Float[Tensor, "T P"]) -> Estimate:
+    r"""The mean over T ≥ 2 trials of Pearson's correlation of two series of P ≥ 2 numbers.
+
+    Raises ``ValueError`` for two shapes, for fewer trials, and where a series is constant.
+
+    >>> rising = torch.tensor([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]])
+    >>> round(correlation(rising, -rising).value, 6)
+    -1.0
+    """
+    sizes = validation.shape("first", first, "T P")
+    validation.shape("second", second, "T P", T=sizes["T"], P=sizes["P"])
+    pairs = torch.stack([first, second], 1)
+    return estimate(torch.stack([torch.corrcoef(pair)[0, 1] for pair in pairs]))
+
+
 def lowest(estimates: Iterable[Estimate]) -> Estimate:
     """The one whose interval ends lowest: what a bound from below has to face.
 

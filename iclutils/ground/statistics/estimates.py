@@ -53,6 +53,14 @@ class Estimate(NamedTuple):
         """Half the interval's length."""
         return width(self.dof) * self.se if self.se else 0.0
 
+    def __format__(self, spec: str) -> str:
+        """Value and half-width, both by ``spec``; without one it is the tuple's text.
+
+        >>> f"{Estimate(0.5, 0.0, 9):.2f}"
+        '0.50 ± 0.00'
+        """
+        return f"{self.value:{spec}} ± {self.half_width:{spec}}" if spec else str(self)
+
     def __sub__(self, number: float) -> "Estimate":
         """Less a known number."""
         return Estimate(self.value - _known(number), self.se, self.dof)
@@ -133,6 +141,22 @@ def exact(value: float, within: float = 0.0) -> Estimate:
     number = float(validation.in_range("value", value, -math.inf, math.inf))
     validation.nonnegative("within", within)
     return Estimate(number, within / width(math.inf), math.inf)
+
+
+def from_spread(value: float, spread: float, runs: int) -> Estimate:
+    r"""The mean of ``runs`` ≥ 2 independent runs whose ``spread`` was printed.
+
+    .. math:: se = \frac{s_R}{\sqrt{R-1}}, \qquad s_R^2 = \frac1R\sum_r (v_r - \bar v)^2
+
+    ``spread`` (zero or above) is the deviation over all runs, numpy's default. There are R − 1
+    degrees of freedom. Raises ``ValueError`` for a number out of its range.
+
+    >>> from_spread(2.0, 0.3, 10)
+    Estimate(value=2.0, se=0.09999999999999999, dof=9)
+    """
+    validation.whole("runs", runs, low=2)
+    validation.nonnegative("spread", spread)
+    return Estimate(_known(value), spread / math.sqrt(runs - 1), runs - 1)
 
 
 def mean_se(samples: Float[Tensor, "*shape"], dim: int = 0) -> Means:

@@ -68,6 +68,25 @@ def of_means(
     return _with_left_out(float(function(samples.mean(-1))), without)
 
 
+def ratio(
+    above: Float[Tensor, " T"], below: Float[Tensor, " T"], *, log: bool = False
+) -> Estimate:
+    """The ratio of two means over the same T ≥ 2 trials, or its natural logarithm.
+
+    By the jackknife, which leaves a trial out of both. Raises ``ValueError`` for unequal numbers of
+    trials and as :func:`iclutils.ground.statistics.jackknife`.
+
+    >>> ratio(torch.tensor([2.0, 4.0]), torch.tensor([1.0, 2.0])).value
+    2.0
+    """
+    size = validation.shape("above", above, "T")["T"]
+    validation.shape("below", below, "T", T=size)
+    pairs = torch.stack([above, below])
+    if log:
+        return of_means(lambda mean: (mean[0] / mean[1]).log(), pairs)
+    return of_means(lambda mean: mean[0] / mean[1], pairs)
+
+
 def crossed(
     function: Callable[[Float[Tensor, "*rest c t"]], float | Tensor],
     samples: Float[Tensor, "*rest C T"],
@@ -106,6 +125,50 @@ def share_of_fall(samples: Float[Tensor, "4 T"]) -> Estimate:
     """
     validation.shape("samples", samples, "4 T")
     return of_means(lambda m: (m[1] - m[2]) / (m[0] - m[3]), samples)
+
+
+def unexplained(left: Float[Tensor, "P T"], whole: Float[Tensor, "P T"]) -> Estimate:
+    r"""How much of a deviation at P places a theory leaves, by the jackknife.
+
+    .. math:: \Bigl(\sum_i \bar l_i^2\Bigr)^{1/2} \Big/ \Bigl(\sum_i \bar w_i^2\Bigr)^{1/2}
+
+    ``left`` is what is left in each of T ≥ 2 trials, ``whole`` the deviation of the same trials; a
+    bar is the mean over them. Raises ``ValueError`` for two shapes and for fewer trials.
+
+    >>> unexplained(torch.tensor([[1.0, 1.0]]), torch.tensor([[2.0, 2.0]])).value
+    0.5
+    """
+    return jackknife(_norms, _paired(left, whole))
+
+
+def proportion(measured: Float[Tensor, "P T"], predicted: Float[Tensor, "P T"]) -> Estimate:
+    r"""How many times a prediction is there: least squares through the origin, by the jackknife.
+
+    .. math:: \sum_i \bar m_i\bar p_i \Big/ \sum_i \bar p_i^2
+
+    ``measured`` and ``predicted`` are of the same T ≥ 2 trials at P places; a bar is the mean over
+    trials. Raises ``ValueError`` for two shapes and for fewer trials.
+
+    >>> proportion(torch.tensor([[3.0, 3.0]]), torch.tensor([[2.0, 2.0]])).value
+    1.5
+    """
+    return jackknife(_through_origin, _paired(measured, predicted))
+
+
+def _paired(first: Float[Tensor, "P T"], second: Float[Tensor, "P T"]) -> Float[Tensor, "2 P T"]:
+    sizes = validation.shape("the first of the two", first, "P T")
+    validation.shape("the second of the two", second, "P T", P=sizes["P"], T=sizes["T"])
+    return torch.stack([first, second])
+
+
+def _norms(both: Float[Tensor, "2 P T"]) -> float:
+    left, whole = both.mean(-1)
+    return float(left.norm() / whole.norm())
+
+
+def _through_origin(both: Float[Tensor, "2 P T"]) -> float:
+    measured, predicted = both.mean(-1)
+    return float((measured * predicted).sum() / predicted.square().sum())
 
 
 def summit(x: Points, samples: Float[Tensor, "P T"], nearest: int | None = None) -> Estimate:

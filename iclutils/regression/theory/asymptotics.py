@@ -7,6 +7,7 @@ star, and M is written for its :math:`\mathcal M`. All functions broadcast over 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -239,6 +240,26 @@ def extrapolation_margin(value: float, before: float) -> float:
     1e-09
     """
     return 3 * abs(value - before) + 1e-9
+
+
+def extrapolated(function: Callable[[float], Numbers], top: float) -> Numbers:
+    r"""The limit of a ``function`` that comes near it as 1/x, from x = ``top`` and a tenth of it.
+
+    .. math:: \frac{10 f(x) - f(x/10)}9
+
+    >>> round(extrapolated(lambda x: 2 + 3 / x, 10.0), 12)
+    2.0
+    """
+    return (10 * function(top) - function(top / 10)) / 9
+
+
+def decade_power(function: Callable[[float], Numbers], top: float) -> Numbers:
+    """The power of x as which a ``function`` changes over the decade that ends at x = ``top``.
+
+    >>> round(decade_power(lambda x: 3 / x**2, 1e4), 9)
+    -2.0
+    """
+    return _plain(np.log10(function(top) / function(top / 10)))
 
 
 def shrinkage(rho: float, alpha: float, c: float) -> float:
