@@ -6,6 +6,7 @@ training set of n prompts leaves at this d, given the exact moments
 spread of the leverages, the remaining deviation of order 1/d.
 """
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,22 +72,25 @@ def finite_equivalent(train: Moments, fresh: Moments, n: int, rho: float, lam: f
 
 @dataclass(frozen=True)
 class _Sample:
-    """Averages over one prompt: their bulk an exact moment, their rest the mean over a sample."""
+    """Averages over one prompt: their bulk an exact moment, their rest the mean over a sample.
 
-    w: Float[Tensor, "m d"]
-    v: Float[Tensor, "m e"]
+    The prompts lie along the last axis: what is done to each of them is then done to long rows.
+    """
+
+    w: Float[Tensor, "d m"]
+    v: Float[Tensor, "e m"]
     power: Float[Tensor, " m"]  # ‖x‖²
 
     def average(
-        self, weight: Float[Tensor, " m"], left: Float[Tensor, "m a"], exact: Float[Tensor, "a e"]
+        self, weight: Float[Tensor, " m"], left: Float[Tensor, "a m"], exact: Float[Tensor, "a e"]
     ) -> Float[Tensor, "a e"]:
         """The average of weight · left vᵀ; ``exact`` is that of left vᵀ."""
         mean = weight.mean()
-        return mean * exact + left.T @ ((weight - mean)[:, None] * self.v) / len(weight)
+        return mean * exact + (left * (weight - mean)) @ self.v.T / len(weight)
 
     def felt(self, covariance: Float[Tensor, "e e"]) -> Float[Tensor, " m"]:
         """What each prompt's residual gains by a covariance I ⊗ K of Γ: ‖x‖² vᵀKv."""
-        return self.power * ((self.v @ covariance) * self.v).sum(1)
+        return self.power * (covariance.T @ self.v).mul_(self.v).sum(0)
 
 
 @dataclass(frozen=True)
@@ -99,28 +103,34 @@ class _Weights:
 
 
 def _ridge_of_sample(
-    power: Tensor, squares: Tensor, eigen: Tensor, ratio: float, lam: float, start: float
+    thin: Tensor, squares: Tensor, eigen: Tensor, ratio: float, lam: float, start: float
 ) -> tuple[float, Tensor]:
     """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
 
-    ``squares``: the squared components of each v in the eigenbasis; ``ratio`` is d/n. The mean
-    rises with ν and is concave, so that Newton's method is sure of its way from left of the root.
+    ``thin``: 1/‖x‖² of each prompt; ``squares``: the squared components of its v in the eigenbasis,
+    a column; ``ratio`` is d/n. The mean rises with ν and is concave, so that Newton's method is
+    sure of its way from left of the root. Its last step is below 1e-7 of ν, and the error left is
+    of the order of its square.
     """
-    pulls = torch.empty(0)
+
+    @functools.lru_cache(maxsize=1)  # the start is looked at twice
+    def pulled(nu: float) -> tuple[Tensor, Tensor]:
+        shrink = 1 / (eigen + nu)
+        leverage = torch.stack([shrink, shrink**2]).mul_(ratio) @ squares
+        pulls = torch.add(leverage[0], thin, alpha=lam / nu).reciprocal_()
+        return pulls, torch.add(leverage[1], thin, alpha=lam / nu**2)
 
     def residual(nu: Array) -> tuple[Array, Array]:
-        nonlocal pulls
-        shrink = 1 / (eigen + float(nu))
-        leverage = power * (squares @ torch.stack([shrink, shrink**2], 1)).T * ratio
-        pulls = power / (lam / float(nu) + leverage[0])
-        slope = pulls.square() / power * (lam / float(nu) ** 2 + leverage[1])
-        return np.asarray(pulls.mean() - 1), np.asarray(slope.mean())
+        pulls, slopes = pulled(float(nu))
+        slope = slopes @ pulls.square() / len(pulls)
+        return np.asarray(float(pulls.mean()) - 1), np.asarray(float(slope))
 
     while float(residual(np.asarray(start))[0]) > 0:
         start /= 2
-    nu = newton(residual, np.asarray(start), name="leverage_equivalent, ν", max_iterations=50)
-    residual(nu)
-    return float(nu), pulls
+    nu = newton(
+        residual, np.asarray(start), name="leverage_equivalent, ν", tol=1e-7, max_iterations=50
+    )
+    return float(nu), pulled(float(nu))[0]
 
 
 def _leverages(
@@ -132,13 +142,14 @@ def _leverages(
     """
     nu = _finite_ridge(torch.linalg.eigvalsh(second).numpy(), ratio, lam)
     eigen = basis = torch.empty(0)
+    thin = 1 / sample.power
 
     def update(logs: Array) -> Array:
         nonlocal nu, eigen, basis
         weighted = sample.average(torch.from_numpy(logs).exp(), sample.v, second)
         eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
-        squares = (sample.v @ basis).square_()
-        nu, pulls = _ridge_of_sample(sample.power, squares, eigen, ratio, lam, nu)
+        squares = (basis.T @ sample.v).square_()
+        nu, pulls = _ridge_of_sample(thin, squares, eigen, ratio, lam, nu)
         changed: Array = pulls.log().numpy()
         return changed
 
@@ -228,12 +239,12 @@ def leverage_equivalent(
     validation.whole("n", n)
     validation.positive("lam", lam)
     validation.nonnegative("rho", rho)
-    w = tasks[torch.arange(m) % len(tasks)]
-    prompts = _Sample(w, sample.v, sample.x.square().sum(1))
+    w = tasks.T[:, torch.arange(m) % len(tasks)]
+    prompts = _Sample(w, sample.v.T.contiguous(), sample.x.square().sum(1))
     weights = _leverages(prompts, train.second, d / n, lam, max_rounds)
     pull = prompts.average(prompts.power / weights.factor, w, train.cross)
     gamma = n / d * pull @ weights.b
-    missed = (w - sample.v @ gamma.T).square().sum(1)
+    missed = (w - gamma @ prompts.v).square().sum(0)
     residual = prompts.power * missed / d + rho
     covariance = _fluctuation(prompts, train.second, d / n, weights, residual, max_iterations)
     return Errors(
