@@ -19,6 +19,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.products import product
 
 LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
@@ -273,16 +274,16 @@ def sample_naive(
     n = k if n is None else validation.whole("n", n)
     check_memory(n * (ell + 1), d)
     w = tasks.double()[torch.arange(n) % k]
-    x = torch.randn(n, ell + 1, d, dtype=torch.float64, generator=generator) / math.sqrt(d)
+    x = torch.randn(n, ell + 1, d, dtype=torch.float64, generator=generator).div_(math.sqrt(d))
     if covariance is not None:
         validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
         root, failed = torch.linalg.cholesky_ex(covariance)
         if int(failed):
             raise ValueError("covariance must be positive definite; it is not")
-        x = x @ root.T
-    y = torch.einsum("nld,nd->nl", x, w)
-    y = y + math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
-    sums = torch.einsum("nl,nld->nd", y[:, :ell], x[:, :ell])
+        x = product(x.view(-1, d), root.T).view(n, ell + 1, d)
+    y = product(x, w[:, :, None]).squeeze(2)
+    y += math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    sums = product(y[:, None, :ell], x[:, :ell]).squeeze(1)
     squares = y[:, :ell].square().mean(1, keepdim=True)
     return Prompts(x[:, ell], torch.cat([sums * (d / ell), squares], 1), y[:, ell])
 

@@ -24,7 +24,7 @@ from iclutils.regression.prompts import (
     sample,
     without_corner,
 )
-from iclutils.regression.solver import solve
+from iclutils.regression.solver import solve_each
 from iclutils.regression.theory.asymptotics import Errors
 from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
 
@@ -135,8 +135,7 @@ def errors(
     prompts = setting.prompts(seed, trial)
     train, fresh = setting.moments(seed, trial)
     found = []
-    for lam in ridges:
-        gamma = solve(prompts, lam, tol=tol).gamma
+    for gamma in (solution.gamma for solution in solve_each(prompts, ridges, tol=tol)):
         found.append([fresh.error(gamma, setting.rho), train.error(gamma, setting.rho)])
     return torch.tensor(found, dtype=torch.float64)
 

@@ -8,7 +8,7 @@ Pretraining the reduced model (Lu et al., arXiv 2405.11751) is
 The design matrix has n rows of d(d+1) entries; it is never formed. Chapter 5 uses the solver.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from iclutils.regression.phase import LARGEST
 from iclutils.regression.prompts import Prompts
 
 Apply = Callable[[Tensor], Tensor]
+KEPT = 64  # the most directions to keep of one ridge for another
 SINGLE = 1e-6  # the least relative residual to ask of a round in single precision
 
 
@@ -33,36 +34,71 @@ class Solution:
     residual: float
 
 
-class Operators(NamedTuple):
-    """A linear system in one precision.
+class _Design:
+    """The design matrix and its transpose applied, in one precision.
 
-    ``normal`` applies its matrix, ``adjoint`` the transposed design matrix, which takes weights of
-    the prompts to a Γ, and ``precondition`` an approximate inverse of ``normal``.
+    The prompts lie along the last axis and Γ is transposed: long rows are faster, and one array
+    serves all products.
     """
 
-    normal: Apply
-    adjoint: Apply
+    def __init__(self, prompts: Prompts, dtype: torch.dtype) -> None:
+        self.x = prompts.x.T.to(dtype, copy=True, memory_format=torch.contiguous_format)
+        self.v = prompts.v.T.to(dtype, copy=True, memory_format=torch.contiguous_format)
+        self.scratch = torch.empty_like(self.v)
+
+    def forward(self, gamma: Float[Tensor, "e d"]) -> Float[Tensor, " n"]:
+        """The prompts' answers by a Γᵀ."""
+        return torch.mm(gamma, self.x, out=self.scratch).mul_(self.v).sum(0)
+
+    def adjoint(self, a: Float[Tensor, " n"]) -> Float[Tensor, "e d"]:
+        """Weights of the prompts to a Γᵀ."""
+        return torch.mul(self.v, a, out=self.scratch) @ self.x.T
+
+
+class _System(NamedTuple):
+    """A linear system in one precision: its matrix without the ridge, and the ridge.
+
+    ``precondition`` applies an approximate inverse of the whole.
+    """
+
+    gram: Apply
+    ridge: float
     precondition: Apply
 
+    @classmethod
+    def of(cls, design: _Design, ridge: float, inverse: Tensor | None) -> "_System":
+        """The primal system, preconditioned by ``inverse``; the dual one where that is ``None``."""
+        if inverse is None:
+            return cls(lambda a: design.forward(design.adjoint(a)), ridge, lambda a: a)
+        half = inverse.to(design.x.dtype)
+        return cls(lambda g: design.adjoint(design.forward(g)), ridge, lambda g: half @ g)
 
-def _operators(
-    prompts: Prompts, ridge: float, inverse: Tensor | None, dtype: torch.dtype
-) -> Operators:
-    """The primal system, preconditioned by ``inverse``; the dual one where that is ``None``."""
-    x = prompts.x.to(dtype)
-    v = prompts.v.to(dtype)
 
-    def forward(gamma: Tensor) -> Tensor:
-        answers: Tensor = torch.linalg.vecdot(x @ gamma, v)
-        return answers
+class _Span:
+    """Directions that were searched with one ridge, and their images without it.
 
-    def adjoint(a: Tensor) -> Tensor:
-        return x.T @ (a[:, None] * v)
+    For another ridge the images are known, too: the best vector of the span is a start for it.
+    """
 
-    if inverse is None:
-        return Operators(lambda a: forward(adjoint(a)) + ridge * a, adjoint, lambda a: a)
-    half = inverse.to(dtype)
-    return Operators(lambda g: adjoint(forward(g)) + ridge * g, adjoint, lambda g: g @ half)
+    def __init__(self) -> None:
+        self.directions: list[Tensor] = []
+        self.images: list[Tensor] = []
+
+    def add(self, direction: Tensor, image: Tensor) -> None:
+        """Keep a direction and its image, while there are few."""
+        if len(self.directions) < KEPT:
+            size = direction.norm()
+            self.directions.append((direction / size).double().flatten())
+            self.images.append((image / size).double().flatten())
+
+    def best(self, b: Tensor, ridge: float) -> Tensor:
+        """The vector of the span that solves the system in the span (Galerkin); 0 for none."""
+        if not self.directions:
+            return torch.zeros_like(b)
+        directions, images = torch.stack(self.directions), torch.stack(self.images)
+        square = directions @ (images + ridge * directions).T
+        share = torch.linalg.lstsq(square, (directions @ b.flatten())[:, None]).solution
+        return (share.T @ directions).view_as(b)
 
 
 def _dot(a: Tensor, b: Tensor) -> float:
@@ -70,12 +106,12 @@ def _dot(a: Tensor, b: Tensor) -> float:
 
 
 def _conjugate_gradients(
-    system: Operators, b: Tensor, tol: float, budget: int
+    system: _System, b: Tensor, tol: float, budget: int, span: _Span | None
 ) -> tuple[Tensor, int]:
     """Iterate until the residual is ``tol`` of ``b`` or the budget is spent; x and the iterations.
 
     The residual is the recursive one; :func:`iclutils.regression.solver.solve` computes the true
-    one and judges.
+    one and judges. The directions go into the ``span``, if there is one.
     """
     x = torch.zeros_like(b)
     r = b.clone()
@@ -84,7 +120,10 @@ def _conjugate_gradients(
     rs = _dot(r, s)
     goal = tol * float(b.norm())
     for step in range(1, budget + 1):
-        q = system.normal(p)
+        q = system.gram(p)
+        if span is not None:
+            span.add(p, q)
+        q.add_(p, alpha=system.ridge)
         length = rs / _dot(p, q)
         x.add_(p, alpha=length)
         r.sub_(q, alpha=length)
@@ -97,26 +136,34 @@ def _conjugate_gradients(
     return x, budget
 
 
-def _preconditioner(prompts: Prompts, lam: float) -> Float[Tensor, "e e"] | None:
+def _preconditioner(
+    covariance: Float[Tensor, "e e"], n: int, lam: float
+) -> Float[Tensor, "e e"] | None:
     r"""The inverse of :math:`\frac1n\sum vv^\top + \lambda`, or ``None`` where the dual is better.
+
+    ``covariance``: that mean of :math:`vv^\top`.
 
     For n < d(d+1) the dual's smallest eigenvalue is (in units of n/d) the edge of its spectrum,
     about the least eigenvalue of :math:`\frac1n\sum vv^\top` times
     :math:`(\sqrt{d(d+1)/n}-1)^2`, plus λ. The primal's is λ, but it can be preconditioned; it is
     chosen where the edge is below a hundredth of λ. (Nearer, a small residual of the primal would
     leave a larger error in Γ than one of the dual.)
+
+    Where that matrix is within a factor of two of a multiple of I, it is I: it would spare next to
+    no iteration, and without it all ridges search one space.
     """
-    n, d = prompts.x.shape
+    d = len(covariance) - 1
     parameters = d * (d + 1)
-    v = prompts.v.double()
-    covariance = v.T @ v / n
+    lowest, *_, highest = torch.linalg.eigvalsh(covariance).clamp(min=0).tolist()
     if n < parameters:
-        least = max(float(torch.linalg.eigvalsh(covariance)[0]), 0.0)
-        edge = least * ((parameters / n) ** 0.5 - 1) ** 2
+        edge = lowest * ((parameters / n) ** 0.5 - 1) ** 2
         if edge >= 0.01 * lam:
             return None
-    shifted = covariance + max(lam, 1e-12) * torch.eye(d + 1, dtype=torch.float64)
-    return torch.cholesky_inverse(torch.linalg.cholesky(shifted))
+    eye = torch.eye(d + 1, dtype=torch.float64)
+    shift = max(lam, 1e-12)
+    if highest + shift <= 2 * (lowest + shift):
+        return eye
+    return torch.cholesky_inverse(torch.linalg.cholesky(covariance + shift * eye))
 
 
 def solve(
@@ -147,45 +194,73 @@ def solve(
     >>> solve(Prompts(x, v, y), 0.0).gamma.round(decimals=3).abs().tolist()
     [[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]]
     """
-    n, d = _checked(prompts, lam)
+    return solve_each(prompts, [lam], tol=tol, max_iterations=max_iterations)[0]
+
+
+def solve_each(
+    prompts: Prompts, ridges: Sequence[float], *, tol: float = 1e-7, max_iterations: int = 20000
+) -> list[Solution]:
+    r"""The minimisers at several ridges, as :func:`iclutils.regression.solver.solve` finds one.
+
+    The systems differ by a multiple of the identity alone, so that the directions that were
+    searched with one ridge serve the next: its start is the best vector of their span. With the
+    weakest ridge first hardly an iteration is left for a stronger one; more are where the primal
+    is preconditioned, which depends on the ridge. Raises what ``solve`` raises.
+    """
     validation.positive("tol", tol)
-    if lam == 0 and n == d * (d + 1):
-        raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
-    inverse = _preconditioner(prompts, lam)
-    dual = inverse is None
-    double = _operators(prompts, n * lam / d, inverse, torch.float64)
-    single = _operators(prompts, n * lam / d, inverse, torch.float32)
-    b = prompts.y.double() if dual else double.adjoint(prompts.y.double())
-    if float(b.norm()) == 0:  # labels of which nothing is seen: Γ = 0
-        return Solution(torch.zeros(d, d + 1, dtype=torch.float64), 0, 0.0)
-    found, spent, left = _refine(double, single, b, tol, max_iterations)
-    if not left <= tol:
-        raise RuntimeError(
-            f"solve: residual {left:.1e} after {spent} iterations, wanted {tol:.1e}; "
-            "raise max_iterations or lam"
-        )
-    return Solution(double.adjoint(found) if dual else found, spent, left)
+    for lam in ridges:
+        n, d = _checked(prompts, lam)
+        if lam == 0 and n == d * (d + 1):
+            raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
+    double, single = (_Design(prompts, dtype) for dtype in (torch.float64, torch.float32))
+    covariance = double.v @ double.v.T / n
+    labels = prompts.y.double()
+    spans = {True: _Span(), False: _Span()}
+    found = []
+    for lam in ridges:
+        inverse = _preconditioner(covariance, n, lam)
+        dual = inverse is None
+        b = labels if dual else double.adjoint(labels)
+        if float(b.norm()) == 0:  # labels of which nothing is seen: Γ = 0
+            found.append(Solution(torch.zeros(d, d + 1, dtype=torch.float64), 0, 0.0))
+            continue
+        exact, rough = (_System.of(design, n * lam / d, inverse) for design in (double, single))
+        span = spans[dual] if len(ridges) > 1 else None
+        solution, spent, left = _refine(exact, rough, b, tol, max_iterations, span)
+        if not left <= tol:
+            raise RuntimeError(
+                f"solve: residual {left:.1e} after {spent} iterations, wanted {tol:.1e}; "
+                "raise max_iterations or lam"
+            )
+        gamma = double.adjoint(solution) if dual else solution
+        found.append(Solution(gamma.T.contiguous(), spent, left))
+    return found
 
 
 def _refine(
-    double: Operators, single: Operators, b: Tensor, tol: float, budget: int
+    double: _System, single: _System, b: Tensor, tol: float, budget: int, span: _Span | None
 ) -> tuple[Tensor, int, float]:
     """Iterative refinement: the solution, the iterations spent and the true relative residual.
 
-    Where a round in single precision gains less than a factor of ten, double takes over.
+    Starts from the best vector of the ``span``, if there is one. Where a round in single precision
+    gains less than a factor of ten, double takes over.
     """
     found = torch.zeros_like(b)
     r = b
     spent = 0
     norm = float(b.norm())
     left = 1.0
+    if span is not None and span.directions:
+        found = span.best(b, double.ridge)
+        r = b - double.gram(found) - double.ridge * found
+        left = float(r.norm()) / norm
     system, dtype, floor = single, torch.float32, SINGLE
     while left > tol and spent < budget:
         goal = max(0.3 * tol / left, floor)
-        step, used = _conjugate_gradients(system, r.to(dtype), goal, budget - spent)
+        step, used = _conjugate_gradients(system, r.to(dtype), goal, budget - spent, span)
         found = found + step.double()
         spent += used
-        r = b - double.normal(found)
+        r = b - double.gram(found) - double.ridge * found
         before = left
         left = float(r.norm()) / norm
         if left > 0.1 * before:

@@ -118,9 +118,9 @@ def test_the_ridge_of_a_sample_does_not_depend_on_where_its_search_starts(start)
     """Newton's first step from the right of the root could leave the positive numbers."""
     draws = torch.Generator().manual_seed(0)
     power = torch.rand(400, generator=draws, dtype=torch.float64) + 0.5
-    squares = torch.randn(400, 9, generator=draws, dtype=torch.float64).square()
+    squares = torch.randn(9, 400, generator=draws, dtype=torch.float64).square()
     eigen = torch.linspace(0.3, 4, 9, dtype=torch.float64)
-    nu, pulls = _ridge_of_sample(power, squares, eigen, 0.1, 1e-5, start)
+    nu, pulls = _ridge_of_sample(1 / power, squares, eigen, 0.1, 1e-5, start)
     assert float(pulls.mean()) == pytest.approx(1, abs=1e-9)
-    assert nu == pytest.approx(_ridge_of_sample(power, squares, eigen, 0.1, 1e-5, 1e-5)[0])
+    assert nu == pytest.approx(_ridge_of_sample(1 / power, squares, eigen, 0.1, 1e-5, 1e-5)[0])
     assert nu > 0

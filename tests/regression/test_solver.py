@@ -7,7 +7,7 @@ import torch
 
 from iclutils.regression import solver
 from iclutils.regression.setting import Setting
-from iclutils.regression.solver import solve, solve_dense
+from iclutils.regression.solver import solve, solve_dense, solve_each
 
 
 @pytest.mark.parametrize("tau", [0.3, 0.9, 1.3, 3.0])
@@ -41,20 +41,48 @@ def test_ridgeless_dual_solution_interpolates_with_least_norm():
 
 def test_a_strong_ridge_below_the_peak_is_solved_in_the_primal():
     prompts = Setting(12, 10, 0.5, 0.9, 0.05).prompts(0, 0)
-    assert solver._preconditioner(prompts, 1e-5) is None
-    assert solver._preconditioner(prompts, 0.3) is not None
+    n = len(prompts.y)
+    covariance = prompts.v.T @ prompts.v / n
+    assert solver._preconditioner(covariance, n, 1e-5) is None
+    assert solver._preconditioner(covariance, n, 0.3) is not None
     dense = solve_dense(prompts, 0.3)
     found = solve(prompts, 0.3, tol=1e-9).gamma
     # error ≤ condition number × residual; (s_max + λ)/λ is below 100
     assert float((found - dense).norm() / dense.norm()) < 1e-7
 
 
+@pytest.mark.parametrize(("kappa", "tau"), [(math.inf, 0.5), (math.inf, 1.6), (0.5, 1.6)])
+def test_several_ridges_at_once_have_the_minimisers_of_each(kappa, tau):
+    """In the dual, in the primal as it is (v is next to isotropic) and preconditioned."""
+    prompts = Setting(12, 20, kappa, tau, 0.05).prompts(0, 0)
+    ridges = [0.03, 0.3, 1.0]
+    found = solve_each(prompts, ridges, tol=1e-9)
+    for lam, one in zip(ridges, found, strict=True):
+        assert one.residual <= 1e-9
+        dense = solve_dense(prompts, lam)
+        # error ≤ condition number × residual; (s_max + λ)/λ is below 200
+        assert float((one.gamma - dense).norm() / dense.norm()) < 2e-7
+
+
+def test_a_stronger_ridge_starts_from_what_a_weaker_one_searched():
+    """Without a preconditioner of its own it searches a part of the same space."""
+    for tau in (0.5, 1.6):
+        prompts = Setting(30, 20, math.inf, tau, 0.05).prompts(0, 0)
+        covariance = prompts.v.T @ prompts.v / len(prompts.y)
+        inverse = solver._preconditioner(covariance, len(prompts.y), 0.1)
+        assert inverse is None or torch.equal(inverse, torch.eye(31, dtype=torch.float64))
+        assert solve(prompts, 1.0, tol=1e-5).iterations > 5
+        weak, strong = solve_each(prompts, [0.1, 1.0], tol=1e-5)
+        assert weak.iterations == solve(prompts, 0.1, tol=1e-5).iterations
+        assert strong.iterations <= 1
+
+
 def test_conjugate_gradients_end_after_as_many_steps_as_eigenvalues():
     """Five eigenvalues: five steps, but for rounding, far below 1e-10 at a condition of 5."""
     scale = torch.arange(1, 6, dtype=torch.float64).repeat(4)
     b = torch.ones(20, dtype=torch.float64)
-    plain = solver.Operators(lambda a: scale * a, lambda a: a, lambda a: a)
-    found, steps = solver._conjugate_gradients(plain, b, 1e-10, 50)
+    plain = solver._System(lambda a: (scale - 0.5) * a, 0.5, lambda a: a)
+    found, steps = solver._conjugate_gradients(plain, b, 1e-10, 50, None)
     assert steps == 5
     assert torch.allclose(found, b / scale, rtol=0, atol=1e-10)
 
