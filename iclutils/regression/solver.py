@@ -48,7 +48,8 @@ class _Design:
 
     def forward(self, gamma: Float[Tensor, "e d"]) -> Float[Tensor, " n"]:
         """The prompts' answers by a Γᵀ."""
-        return torch.mm(gamma, self.x, out=self.scratch).mul_(self.v).sum(0)
+        answers: Tensor = torch.mm(gamma, self.x, out=self.scratch).mul_(self.v).sum(0)
+        return answers
 
     def adjoint(self, a: Float[Tensor, " n"]) -> Float[Tensor, "e d"]:
         """Weights of the prompts to a Γᵀ."""
