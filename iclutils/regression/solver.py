@@ -99,7 +99,8 @@ class _Span:
         directions, images = torch.stack(self.directions), torch.stack(self.images)
         square = directions @ (images + ridge * directions).T
         share = torch.linalg.lstsq(square, (directions @ b.flatten())[:, None]).solution
-        return (share.T @ directions).view_as(b)
+        found: Tensor = share.T @ directions
+        return found.view_as(b)
 
 
 def _dot(a: Tensor, b: Tensor) -> float:

@@ -23,6 +23,7 @@ from iclutils.window.tasks import FunctionClass
 UNITS = ("softmax", "linear")
 LOG2_E = 1 / math.log(2)
 CACHED = 2**18  # numbers that stay in a processor's cache from one operation to the next
+SAFE = 400.0  # scores whose power of two, its square and its inverse are numbers of full precision
 LENGTH = 1e-4  # by which a unit vector may miss length one, in single precision too
 
 
@@ -138,21 +139,25 @@ def _softmax_gradient(
     mass = _masses(image, x).view(trials, settings, q, -1)
     total = mass.sum(-1, keepdim=True)
     answer = product(mass, y.unsqueeze(-1)) / total
-    share = (y.unsqueeze(-2) - answer).mul_((answer - target.unsqueeze(-1)) / total)
-    pull = product(share.mul_(mass).view(trials, settings * q, -1), x)
-    outer = product(pull.view(trials, settings, q, d).mT, query.unsqueeze(1))
-    return (2 / q) * outer
+    share = (y.unsqueeze(-2) - answer).mul_(mass)
+    pull = product(share.view(trials, settings * q, -1), x).view(trials, settings, q, d)
+    pull.mul_((answer - target.unsqueeze(-1)) / total)
+    return (2 / q) * product(pull.mT, query.unsqueeze(1))
 
 
 def _masses(
     image: Float[Tensor, "*batch queries d"], x: Float[Tensor, "*batch n d"]
 ) -> Float[Tensor, "*batch queries n"]:
-    """The softmax before its division, the largest of each query 1; ``image`` is M times a query.
+    """The softmax before its division, up to a factor; ``image`` is M times a query.
 
     A power of two is half as dear as one of e, and torch.softmax over few tokens many times more.
+    Where scores may leave the range of numbers, the factor makes the largest mass of a query 1.
     """
-    scores = product(LOG2_E * image, x.mT)
-    return scores.sub_(scores.amax(-1, keepdim=True)).exp2_()
+    scaled = LOG2_E * image
+    scores = product(scaled, x.mT)
+    if x.shape[-1] * float(scaled.abs().max()) * float(x.abs().max()) > SAFE:
+        scores.sub_(scores.amax(-1, keepdim=True))
+    return scores.exp2_()
 
 
 def mean_errors(

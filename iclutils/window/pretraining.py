@@ -156,7 +156,7 @@ def pretrain(
         ]
         slope = torch.cat(slopes, dim=1)
         step = direction(_through(factors, slope))
-        factors = factors - (rates * schedule.decay**t) * step
+        factors = torch.addcmul(factors, rates * schedule.decay**t, step, value=-1)
         M = product(factors[0].mT, factors[-1])
         if (t + 1) % record_every == 0 or t + 1 == steps:
             _require_finite(M, order, t + 1)
@@ -213,6 +213,12 @@ class _Group:
         """The classes of tasks with their noise, each once: settings may differ in rates alone."""
         return list(dict.fromkeys((one.function, one.sigma) for one in self.settings))
 
+    @functools.cached_property
+    def of_classes(self) -> Int[Tensor, " S"]:
+        """The place of every setting's class among the ``classes``."""
+        classes = [(one.function, one.sigma) for one in self.settings]
+        return torch.tensor([self.classes.index(one) for one in classes])
+
     @property
     def tokens(self) -> tuple[Covariates, int, int, list[Labelled]]:
         """What :func:`iclutils.window.draws.block_prompts` draws for them."""
@@ -223,8 +229,8 @@ class _Group:
         """The prompts of the settings from those of the classes."""
         if len(self.classes) == len(self.settings):
             return prompt
-        rows = [self.classes.index((one.function, one.sigma)) for one in self.settings]
-        return Prompt(prompt.x, prompt.y[:, rows], prompt.query, prompt.target[:, rows])
+        y, target = (one.index_select(1, self.of_classes) for one in (prompt.y, prompt.target))
+        return Prompt(prompt.x, y, prompt.query, target)
 
 
 def _units(unit: str | Sequence[str], settings: int) -> list[str]:
@@ -280,5 +286,7 @@ class _Adam:
         slow, slower = self.betas
         self.first.lerp_(slope, 1 - slow)
         self.second.mul_(slower).addcmul_(slope, slope, value=1 - slower)
-        root = (self.second / (1 - slower**self.t)).sqrt_().add_(self.epsilon)
-        return self.first / (1 - slow**self.t) / root
+        # both corrections of the bias are numbers: one pass for the two instead of one each
+        unbias = (1 - slower**self.t) ** 0.5
+        root = self.second.sqrt().add_(self.epsilon * unbias)
+        return torch.div(self.first, root, out=root).mul_(unbias / (1 - slow**self.t))
