@@ -113,7 +113,7 @@ class Windows:
     def cost(self, sigma: float, c: float = 1.0) -> Estimate:
         """The least loss at the value weight ``c`` over the least loss at the best one of each w.
 
-        In the same contexts, by the jackknife over :data:`GROUPS` groups of them; those that fill
+        In the same contexts, by the jackknife over ``GROUPS`` groups of them; those that fill
         no group are left out. Raises ``ValueError`` for a negative ``sigma``.
         """
         pair = torch.stack([self.loss(sigma, c), self.loss(sigma, self.value_weight(sigma))])
