@@ -76,6 +76,37 @@ def test_leverages_explain_simulations_that_the_plain_equivalent_misses(alpha, k
     assert mean - sum(plain) / 6 > 4 * se
 
 
+def test_the_equivalent_with_leverages_solves_its_equations_written_prompt_by_prompt():
+    """The plain way: rounds of the printed equations for B, Γ and K, one matrix a prompt."""
+    setting, rho, lam = Setting(6, 4, 0.5, 1.5, 0.1), 0.1, 0.2
+    train, fresh = setting.moments(0, 0)
+    tasks, others = setting.other_prompts(0, 0, 300)
+    found = leverage_equivalent(train, fresh, tasks, others, setting.n, rho, lam)
+    many = setting.n / setting.d
+    power, v = others.x.square().sum(1), others.v
+    w = tasks[torch.arange(len(v)) % len(tasks)]
+    of_vv, of_wv = v[:, :, None] * v[:, None], w[:, :, None] * v[:, None]
+
+    def average(weight, each, exact):
+        rest = (weight - weight.mean())[:, None, None] * each
+        return weight.mean() * exact + rest.mean(0)
+
+    eye = torch.eye(7, dtype=torch.float64)
+    b, k = eye.clone(), torch.zeros_like(eye)
+    for _ in range(400):
+        factor = 1 + power * torch.einsum("pi,ij,pj->p", v, b, v)
+        b = torch.linalg.inv(many * average(power / factor, of_vv, train.second) + many * lam * eye)
+    gamma = many * average(power / factor, of_wv, train.cross) @ b
+    residual = power * (w - v @ gamma.T).square().sum(1) / setting.d + rho
+    for _ in range(400):
+        squared = residual + power * torch.einsum("pi,ij,pj->p", v, k, v)
+        k = many * b @ average(power / factor**2 * squared, of_vv, train.second) @ b
+    # the package stops at relative changes of 1e-8
+    for exact, error in ((fresh, found.icl), (train, found.idg)):
+        plain = exact.error(gamma, rho) + float((exact.second * k).sum())
+        assert error == pytest.approx(plain, rel=1e-6)
+
+
 def test_equal_leverages_give_the_plain_equivalent():
     """The two meet as 1/d, with a coefficient of order 1: 5 % is three times 1/d at d = 60."""
     setting = Setting(60, 2, math.inf, 2.0, 0.1)

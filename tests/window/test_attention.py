@@ -40,6 +40,19 @@ def test_the_gradient_survives_scores_that_overflow_the_exponential(prompt: Prom
     assert bool(attention.gradient(huge, fleet).isfinite().all())
 
 
+@pytest.mark.parametrize("scale", [1.0, 40.0, 400.0])
+def test_the_largest_score_matters_to_nothing_but_the_range(monkeypatch, prompt, scale) -> None:
+    """Left in where scores are bounded: the same gradient, to the rounding of the exponents."""
+    fleet = Prompt(prompt.x, prompt.y.unsqueeze(1), prompt.query, prompt.target.unsqueeze(1))
+    M = scale * torch.eye(5, dtype=F64).expand(7, 1, 5, 5)
+    monkeypatch.setattr(attention, "SAFE", math.inf)
+    left_in = attention.gradient(M, fleet)
+    monkeypatch.setattr(attention, "SAFE", 0.0)
+    taken_out = attention.gradient(M, fleet)
+    # an exponent up to 400 / ln 2 is rounded by 6e-14, its power of two by 4e-14 of itself
+    torch.testing.assert_close(left_in, taken_out, rtol=1e-11, atol=1e-13)
+
+
 def test_weights_by_hand() -> None:
     x = torch.tensor([[1.0, 0.0], [0.0, 1.0]], dtype=F64)
     gamma = attention.weights(math.log(3) * torch.eye(2, dtype=F64), x, x[:1])
