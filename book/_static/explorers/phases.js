@@ -24,7 +24,7 @@ X.explorers.phases = {
   controls: [slider("K", "number of features ~K~", whole(12, 100000), 1000),
     slider("p1", "share of the dominant feature ~p~_{1}", even(0.1, 0.85, 0.01), 0.5)],
   panels: [
-    {name: "Weights of a rare query, divided by log ~K~", folded: true, legend: [["~A~_{k}, on its target", "target"],
+    {name: "Scores of a rare query, divided by log ~K~", folded: true, legend: [["~A~_{k}, on its target", "target"],
       ["~B~_{k,1}, on the dominant feature", "dominant"], ["~A~_{k} before your last move", "ghost"]]},
     {name: "Attention of a rare query", folded: true, legend: [["on its target", "target"],
       ["on the dominant feature", "dominant"], ["on all others together", "other"]]},
@@ -65,7 +65,7 @@ X.explorers.phases = {
     const ghost = (key, per, scale) => before ? [{kind: "ghost",
       points: line(before.result.rare, key, per || before.result.unit, scale && before.result.log)}] : [];
     plot(weights, {
-      label: "Weights of a rare query against time, with the phases as bands.",
+      label: "Scores of a rare query against time, with the phases as bands.",
       x, y: {range: [-1.5, 2]}, bands, lines: [...ghost("A", 0, true),
         {points: line(rare, "B1", unit, log), kind: "dominant", name: "on the dominant feature"},
         {points: line(rare, "A", unit, log), kind: "target", name: "on its target", ends: ENDS}]});

@@ -1,4 +1,4 @@
-/* Training: the stages. The attention as it fills, the weights of a rare query, and its phases as
+/* Training: the stages. The attention as it fills, the scores of a rare query, and its phases as
    they pass. */
 (X => {
   "use strict";
@@ -80,7 +80,7 @@
     panels: [
       {name: "Attention of each query (row) on each feature (column)", height: 210},
       {
-        name: "Weights of a rare query",
+        name: "Scores of a rare query",
         height: 210,
         folded: true,
         legend: [
@@ -132,7 +132,7 @@
       const bands = NAMES.map((text, i) => ({from: edges[i], to: edges[i + 1], text})).filter(
         b => b.to > b.from,
       );
-      const x = {label: "steps", range: [0, end]};
+      const x = {label: "time (steps of size 1)", short: "time", range: [0, end]};
       const marks = at < run.length - 1 ? [{at: step}] : [];
       const path = key => shown.map(i => [place(i), stateOf(run, i)[key]]);
       const flowing = key => exact.points.map(p => [p.t / RATE, p[key]]);
@@ -153,7 +153,7 @@
         bands,
         marks,
         label:
-          "Weights of a rare query against the steps, the phases as bands: on its target " +
+          "Scores of a rare query against the steps, the phases as bands: on its target " +
           `${show(now.A, 3)}, on the dominant feature ${show(now.B1, 3)}.`,
         lines: [
           {points: flowing("A"), kind: "target x-thin", name: "mean field, ~A~"},
@@ -194,7 +194,7 @@
       });
       const said = [
         "it unlearns the dominant feature",
-        "the weight on its target creeps up, unseen",
+        "the score on its target creeps up, unseen",
         "its target takes off",
         "the rest of its error is polished away",
       ][phase];
