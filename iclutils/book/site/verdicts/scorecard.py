@@ -65,9 +65,9 @@ def said_of(rows: Sequence[Scored], sources: Mapping[str, str]) -> html_tag:
     worst = max((scored.record.verdict for scored in rows), key=VERDICTS.index, default="")
     links: list[Node | str] = []
     for key in (key for key in sources if key in theirs):
-        links += [", " if links else "What is said of "]
+        links += ["; " if links else "Each link shows all that is said of one source: "]
         links += [tag("a", sources[key], href=f"#score-{slug(worst)}", data_source=key)]
-    return tag("p", *links, "; what does not hold stands first.", classes=["score-authors"])
+    return tag("p", *links, ". What does not hold stands first.", classes=["score-authors"])
 
 
 # -------------------------------------------------------------- the counts
