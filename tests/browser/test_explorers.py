@@ -589,6 +589,7 @@ def test_the_height_of_an_explorer_is_reserved(browser, address, width):
     for place in ("book/explorers.html", "book/intro.html"):
         page.goto(address + place)
         wait_until_drawn(page)
+        page.evaluate("document.fonts.ready")  # a letter that comes late may wrap a line
         for name, more in page.evaluate(HEIGHTS):
             assert abs(more) <= JUMP, name
     page.close()
