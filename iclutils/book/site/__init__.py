@@ -28,6 +28,7 @@ from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
 from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
+from iclutils.book.site.aids.fonts import embed_fonts
 from iclutils.book.site.aids.glossary import USES, link_first_uses, note_uses, write_entries_anew
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
@@ -96,6 +97,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     offers_of(content).write(site)
     write_figures(figures_of(content).values(), site)
     mend_pages(site)
+    embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
     write_archive(site)

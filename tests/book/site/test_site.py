@@ -1,5 +1,6 @@
 """The site's extension without Sphinx: its table of fills, a role's text, the ledger as data."""
 
+import base64
 import re
 from dataclasses import asdict
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
 from iclutils.book.site import page
-from iclutils.book.site.aids import access, cite
+from iclutils.book.site.aids import access, cite, fonts
 from iclutils.book.site.content import Content
 from iclutils.book.site.downloads import export, offers, repository
 from iclutils.book.site.downloads import lists as downloads
@@ -199,17 +200,30 @@ def test_only_empty_headings_become_cells():
     assert access.mend(access.mend("<th></th>")) == "<td></td>"
 
 
-STYLES = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
+@pytest.mark.parametrize("sheet", fonts.EMBEDDED)
+def test_the_fonts_of_almost_every_line_stand_in_the_style(tmp_path, sheet):
+    """They cannot come late then; the others stay files, and doing it again changes nothing."""
+    for name, faces in fonts.EMBEDDED.items():
+        folder = (tmp_path / name).parent / "fonts"
+        folder.mkdir(parents=True, exist_ok=True)
+        for face in faces:
+            (folder / face).write_bytes(face.encode())
+        links = "".join(f"src: url(fonts/{face}); " for face in [*faces, "rare.woff2"])
+        (tmp_path / name).write_text(links, encoding="utf8")
+    fonts.embed_fonts(tmp_path)
+    written = (tmp_path / sheet).read_text(encoding="utf8")
+    held = re.findall(r"url\(data:font/woff2;base64,([^)]*)\)", written)
+    assert [base64.b64decode(each).decode() for each in held] == list(fonts.EMBEDDED[sheet])
+    assert written.endswith("src: url(fonts/rare.woff2); ")
+    fonts.embed_fonts(tmp_path)
+    assert (tmp_path / sheet).read_text(encoding="utf8") == written
 
 
-@pytest.mark.parametrize("formula", ["", '<span class="katex">'])
-def test_fonts_are_asked_for_before_the_styles_that_use_them_and_once(formula):
-    mended = access.mend(STYLES + formula)
-    asked, _, after = mended.partition(STYLES)
-    assert "source-serif-4" in asked
-    assert ("KaTeX_Main" in asked) == bool(formula)
-    assert "../_static/" in asked
-    assert "preload" not in after
+def test_fonts_are_read_behind_the_styles_and_asked_for_once():
+    styles = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
+    mended = access.mend(styles)
+    assert mended.startswith(f"{styles}<script>")
+    assert "document.fonts.load" in mended
     assert access.mend(mended) == mended
 
 

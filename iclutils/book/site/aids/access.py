@@ -1,6 +1,6 @@
 """What the theme, docutils and pandas write that a reader cannot use, mended in finished pages.
 
-What a screen reader cannot say, what is loaded and not used, what is loaded too late. Of its
+What a screen reader cannot say, what is loaded and not used, what is settled too late. Of its
 writers only docutils could be overridden here: the theme builds its arrow in its own Python and its
 sidebar and head in templates that would have to be copied whole, and tables of pandas come as
 finished HTML. Each is one fixed piece of text, so the finished pages are mended by replacing it; a
@@ -8,23 +8,12 @@ parser would write every page anew, and differently.
 """
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 from iclutils.book.runs.files import write_atomically
+from iclutils.book.site.aids.fonts import READ
 from iclutils.book.site.numbers import typeset_numbers
 
-# what sets the text of every page, and what sets formulas
-FONTS = ("fonts/source-serif-4-latin-wght-normal", "fonts/source-sans-3-latin-wght-normal")
-FORMULAS = ("katex/fonts/KaTeX_Main-Regular", "katex/fonts/KaTeX_Math-Italic")
-STYLES = re.compile(
-    r'(?<!</script>\n)<link rel="stylesheet" type="text/css" href="([^"]*)type\.css[^>]*>'
-)
-# a page opened from a file may not ask ahead of the style sheet: there they may come late
-LATE = (
-    '<script>if (location.protocol === "file:")'
-    ' for (const face of document.fonts) face.display = "swap";</script>'
-)
 # (what is written, what it should be)
 MENDED = [
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
@@ -69,6 +58,13 @@ MENDED = [
         re.compile(r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>'),
         r"\1\2",
     ),
+    # a font is read when a line that it sets is laid out, and such a line would then move
+    (
+        re.compile(
+            r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)'
+        ),
+        rf"\1{READ}",
+    ),
 ]
 
 
@@ -76,18 +72,7 @@ def mend(text: str) -> str:
     """A page with all of it mended."""
     for written, better in MENDED:
         text = written.sub(better, text)
-    fonts = FONTS + FORMULAS if 'class="katex"' in text else FONTS
-    return STYLES.sub(lambda styles: f"{asked_for(fonts, styles[1])}\n{styles[0]}{LATE}", text)
-
-
-def asked_for(fonts: Sequence[str], place: str) -> str:
-    """A script that asks for fonts at once: those that come later move the text that they set."""
-    return (
-        f'<script>if (location.protocol !== "file:") for (const href of {list(fonts)})'
-        ' document.head.append(Object.assign(document.createElement("link"), {rel: "preload",'
-        f' as: "font", type: "font/woff2", crossOrigin: "", href: `{place}${{href}}.woff2`}}));'
-        "</script>"
-    )
+    return text
 
 
 def mend_pages(site: Path) -> None:
