@@ -23,9 +23,14 @@ READ = f"<script>{list(FACES)}.forEach(face => document.fonts.load(face));</scri
 
 
 def embed_fonts(static: Path) -> None:
-    """Put these fonts in place of the links to them, in the site's folder of static files."""
+    """Put these fonts in place of the links to them, in the site's folder of static files.
+
+    A site without one of the sheets has nothing to be set by its fonts.
+    """
     for name, fonts in EMBEDDED.items():
         sheet = static / name
+        if not sheet.exists():
+            continue
         text = whole = sheet.read_text(encoding="utf8")
         for font in fonts:
             whole = whole.replace(f"url(fonts/{font})", inside(sheet.parent / "fonts" / font))
