@@ -29,7 +29,7 @@ from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
 from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
 from iclutils.book.site.aids.fonts import embed_fonts
-from iclutils.book.site.aids.glossary import USES, link_first_uses, note_uses, write_entries_anew
+from iclutils.book.site.aids.glossary import link_first_uses, note_uses
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from iclutils.book.site.aids.moved import lead_on, watch
@@ -47,20 +47,14 @@ from iclutils.book.site.downloads.portable import AFTER_THE_NUMBERS, write_porta
 from iclutils.book.site.downloads.repository import switch_buttons
 from iclutils.book.site.fill import FILLS, fill_page
 from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
-from iclutils.book.site.page import FILLED
+from iclutils.book.site.page import write_gathering_anew
 from iclutils.book.site.pictures.explorers import Explorer, add_scripts, drop_comments
 from iclutils.book.site.pictures.gallery import figures_of, write_figures
 from iclutils.book.site.pictures.run_figure import RunFigure
 from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
-from iclutils.book.site.verdicts.deviations import (
-    ENTRIES,
-    REGISTERS,
-    Deviations,
-    note_deviations,
-    write_register_anew,
-)
+from iclutils.book.site.verdicts.deviations import Deviations, note_deviations
 from iclutils.book.site.verdicts.judged import JudgedRole, check_installed, place_lines
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.scorecard import Scorecard
@@ -143,16 +137,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", check_places)
     app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
-    for notes in (FILLED, USES, ENTRIES, REGISTERS):
-        notes.connect(app)
     app.connect("env-updated", executed_notebooks)
     app.connect("env-get-updated", give_numbers_back, priority=FIRST)
     app.connect("env-get-updated", label_pages, priority=THEN)
     app.connect("env-get-updated", partial(write_portable, FILLS), priority=AFTER_THE_NUMBERS)
     # after the notebooks: their sizes are stated
     app.connect("env-get-updated", refresh, priority=AFTER_THE_NUMBERS + 1)
-    app.connect("env-updated", write_entries_anew)
-    app.connect("env-updated", write_register_anew)
+    app.connect("env-updated", write_gathering_anew)
     app.connect("html-page-context", add_stamp)
     app.connect("html-page-context", link_code)
     app.connect("html-page-context", add_description)
@@ -169,5 +160,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
         "parallel_read_safe": True,
         "parallel_write_safe": True,
         "version": "1",
-        "env_version": 13,
+        "env_version": 14,
     }

@@ -3,9 +3,11 @@
 import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from docutils.nodes import Element, Node, paragraph
+from sphinx.application import Sphinx
 from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
@@ -13,7 +15,6 @@ from sphinx.util.osutil import relative_uri
 
 from iclutils.book.runs.cache import CHAPTERS
 from iclutils.book.site.content import LEDGER, Content, content_of
-from iclutils.book.site.notes import PageNotes
 from iclutils.book.site.results import row_anchor
 
 
@@ -45,18 +46,33 @@ class Page:
         return posixpath.relpath(place, posixpath.dirname(self.name) or ".")
 
 
-FILLED: PageNotes[bool] = PageNotes("pages")
+FILLED = "iclbook_filled"
+GATHERS = "iclbook_gathers"  # of a page that lists what other pages hold
 Fill = Callable[[Page, Element], Sequence[Node | str]]  # what stands in the place of a from_run
 
 
+def note(env: BuildEnvironment, what: str, value: Any) -> None:
+    """Keep something about the page that is being read, for this build and the next ones.
+
+    It stands in Sphinx's own data of a page, which are dropped and merged with the page.
+    """
+    env.metadata[env.docname][what] = value
+
+
+def noted(env: BuildEnvironment, what: str) -> dict[str, Any]:
+    """What was kept, by page."""
+    return {name: kept[what] for name, kept in env.metadata.items() if what in kept}
+
+
+def write_gathering_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """The pages that list what others hold: any page may have something new for them."""
+    return sorted(noted(env, GATHERS))
+
+
 def remember_page(env: BuildEnvironment) -> None:
-    """Note that the page which is being read shows results or files of a run."""
-    FILLED.put(env, True)
-
-
-def remembered(env: BuildEnvironment) -> set[str]:
-    """The pages that show results or files of a run."""
-    return set(FILLED.of(env))
+    """Note that the page which is being read shows what the ledger says or a run found."""
+    env.note_dependency(str(LEDGER))
+    note(env, FILLED, True)
 
 
 class LedgerDirective(SphinxDirective):
@@ -64,7 +80,6 @@ class LedgerDirective(SphinxDirective):
 
     def prepare(self) -> Content:
         """Note what the page depends on; returns the build."""
-        self.env.note_dependency(str(LEDGER))
         remember_page(self.env)
         return content_of(self.env.app)
 

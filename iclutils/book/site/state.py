@@ -10,7 +10,7 @@ from sphinx.environment import BuildEnvironment
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.content import Content, content_of
 from iclutils.book.site.downloads.offers import offers_of
-from iclutils.book.site.page import remembered
+from iclutils.book.site.page import FILLED, noted
 
 
 def state_of(content: Content) -> Mapping[str, str]:
@@ -40,7 +40,7 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     if before.get("results") != state["results"]:
         return sorted(env.found_docs)
     if before.get("files") != state["files"]:
-        return sorted(remembered(env) & env.found_docs)
+        return sorted(noted(env, FILLED).keys() & env.found_docs)
     return []
 
 

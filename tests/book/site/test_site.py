@@ -13,7 +13,6 @@ from iclutils.book.ledger import HOLDS, Document, Record
 from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
-from iclutils.book.site import page
 from iclutils.book.site.aids import access, cite, fonts
 from iclutils.book.site.content import Content
 from iclutils.book.site.downloads import export, offers, repository
@@ -78,19 +77,6 @@ def test_the_text_of_a_role(text, asked):
 )
 def test_a_number_in_a_sentence(value, half_width, text):
     assert sentences.number_text(value, half_width, sentences.DIGITS) == text
-
-
-def test_a_page_that_is_gone_is_forgotten():
-    env = SimpleNamespace(docname="a")
-    page.remember_page(env)
-    other = SimpleNamespace(docname="b")
-    page.remember_page(other)
-    page.FILLED.merge(None, env, ["b"], other)
-    assert page.remembered(env) == {"a", "b"}
-    page.FILLED.purge(None, env, "a")
-    page.FILLED.purge(None, env, "never there")
-    assert page.remembered(env) == {"b"}
-    page.FILLED.purge(None, SimpleNamespace(), "a")
 
 
 def test_the_ledger_is_read_once_a_build(monkeypatch, tmp_path):

@@ -79,7 +79,7 @@ def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, m
     monkeypatch.setattr(state, "note", lambda app: held)
     monkeypatch.setattr(state, "content_of", lambda app: None)
     monkeypatch.setattr(state, "state_of", lambda content: made_of)
-    monkeypatch.setattr(state, "remembered", lambda env: {"downloads"})
+    monkeypatch.setattr(state, "noted", lambda env, what: {"downloads": True})
     pages = SimpleNamespace(found_docs={"intro", "downloads"})
     assert state.refresh(None, pages) == ["downloads", "intro"]  # nothing is known
     assert not held.exists()

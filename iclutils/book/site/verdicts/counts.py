@@ -15,7 +15,6 @@ from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger import FAILS, IN_PART
 from iclutils.book.ledger.alarms import false_alarm, sampled_parts
-from iclutils.book.site.content import LEDGER
 from iclutils.book.site.nodes import from_run
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.results import Scored
@@ -83,7 +82,6 @@ class CountRole(SphinxRole):
             logger.warning(message, self.name, name, list(COUNTS), location=self.get_location())
             return [], []
         remember_page(self.env)
-        self.env.note_dependency(str(LEDGER))
         return [from_run("", what="ledger_count", count=name)], []
 
 

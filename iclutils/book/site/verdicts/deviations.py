@@ -10,13 +10,11 @@ from typing import NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 from iclutils.book.runs import cache
 from iclutils.book.site.nodes import from_run, html_tag, tag
-from iclutils.book.site.notes import PageNotes
-from iclutils.book.site.page import Page
+from iclutils.book.site.page import GATHERS, Page, note, noted
 from iclutils.book.site.plain import plain_text
 
 HEADINGS = re.compile(r"Deviations|What we did differently")
@@ -31,8 +29,7 @@ class Deviation(NamedTuple):
     words: str
 
 
-ENTRIES: PageNotes[list[Deviation]] = PageNotes("deviations")
-REGISTERS: PageNotes[bool] = PageNotes("registers")  # of the pages that list them
+ENTRIES = "iclbook_deviations"
 
 
 def note_deviations(app: Sphinx, doctree: nodes.document) -> None:
@@ -45,7 +42,7 @@ def note_deviations(app: Sphinx, doctree: nodes.document) -> None:
         place = f"dev-{chapter[1]}-{len(found) + 1}"
         entry["ids"].append(place)
         found.append(Deviation(place, subject(entry)))
-    ENTRIES.put(app.env, found)
+    note(app.env, ENTRIES, found)
 
 
 def entries(doctree: nodes.document) -> Iterator[nodes.Element]:
@@ -76,18 +73,13 @@ class Deviations(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """The place of the lists."""
-        REGISTERS.put(self.env, True)
+        note(self.env, GATHERS, True)
         return [from_run("", what="deviations")]
-
-
-def write_register_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """The pages that list the deviations."""
-    return sorted(REGISTERS.of(env).keys() & env.found_docs)
 
 
 def deviations(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     """A list for each chapter, in the book's order."""
-    found = ENTRIES.of(page.builder.env)
+    found = noted(page.builder.env, ENTRIES)
     out: list[nodes.Node | str] = []
     for chapter in page.content.chapters:
         name = f"{cache.CHAPTERS.as_posix()}/{chapter}"

@@ -21,7 +21,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger.prose import VERDICT
-from iclutils.book.site.content import LEDGER, content_of
+from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import from_run, places
 from iclutils.book.site.page import remember_page
 
@@ -64,7 +64,6 @@ class JudgedRole(SphinxRole):
             logger.warning(message, claim, location=self.get_location())
             return [], []
         remember_page(self.env)
-        self.env.note_dependency(str(LEDGER))
         return [place("mark", chapter, claim)], []
 
 

@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger import format_value
 from iclutils.book.runs.cache import CHAPTERS
-from iclutils.book.site.content import LEDGER, content_of
+from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.numbers import written
 from iclutils.book.site.page import Page, remember_page
@@ -67,7 +67,6 @@ class ClaimRole(SphinxRole):
             logger.warning(message, self.name, self.text, location=self.get_location())
             return [], []
         remember_page(self.env)
-        self.env.note_dependency(str(LEDGER))
         chapter = entries[asked.claim].chapter
         return [from_run("", what=self.what, chapter=chapter, **asked._asdict())], []
 
