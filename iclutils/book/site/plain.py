@@ -1,65 +1,27 @@
 r"""A page's nodes as plain words, formulas as one would type them: ``\hat w^*`` is ``w*``."""
 
 import re
-import unicodedata
 from collections import deque
 from collections.abc import Callable
 
 from docutils import nodes
+from matplotlib.mathtext import get_unicode_index
 
 from iclutils.book.site.nodes import INLINE
 
-SIGNS = {
-    "infty": "∞",
+SIGNS = {  # where one types another sign than TeX prints, or Matplotlib does not know the name
     "le": "≤",
-    "leq": "≤",
     "ge": "≥",
-    "geq": "≥",
-    "lesssim": "≲",
-    "gtrsim": "≳",
-    "ll": "≪",
-    "gg": "≫",
-    "to": "→",
-    "rightarrow": "→",
-    "leftarrow": "←",
-    "mapsto": "↦",
-    "approx": "≈",
-    "times": "×",
     "cdot": "·",
-    "pm": "±",
-    "mp": "∓",
-    "propto": "∝",
-    "in": "∈",
-    "sum": "∑",
-    "prod": "∏",
-    "int": "∫",
-    "sim": "∼",
-    "ne": "≠",
-    "neq": "≠",
-    "equiv": "≡",
-    "ell": "ℓ",
-    "lambda": "λ",  # Unicode's name of it lacks the b
-    "Lambda": "Λ",
-    "dots": "…",
-    "ldots": "…",
     "cdots": "…",
-    "langle": "⟨",
-    "rangle": "⟩",
     "lVert": "‖",
     "rVert": "‖",
-    "|": "‖",
     "lvert": "|",
     "rvert": "|",
     "top": "ᵀ",
     "perp": "⊥",
-    "varepsilon": "ε",
-    "varphi": "φ",
-    "vartheta": "ϑ",
-    "circ": "∘",
-    "partial": "∂",
-    "nabla": "∇",
-    "simeq": "≃",
-    "setminus": "∖",
+    "phi": "φ",
+    "dot": "dot ",  # Unicode's stands behind its letter
 }
 NAMES = {"log", "min", "max", "lim", "exp", "sin", "cos", "tan", "tr", "det", "Pr", "sup", "inf"}
 SPACES = {",", ";", ":", " ", "quad", "qquad"}
@@ -84,10 +46,9 @@ def letter(name: str) -> str:
     """The sign that a command of TeX stands for, or its name."""
     if name in SIGNS:
         return SIGNS[name]
-    size = "CAPITAL" if name[:1].isupper() else "SMALL"
     try:
-        return unicodedata.lookup(f"GREEK {size} LETTER {name.upper()}")
-    except KeyError:
+        return chr(get_unicode_index(f"\\{name}"))
+    except ValueError:
         return f"{name} " if name.isalpha() else name
 
 

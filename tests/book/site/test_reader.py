@@ -8,7 +8,6 @@ import zipfile
 
 import pytest
 from docutils import nodes
-from matplotlib._mathtext_data import tex2uni
 
 from iclutils.book.ledger.schema import CLAIMS_FILE
 from iclutils.book.runs.files import ROOT
@@ -17,7 +16,7 @@ from iclutils.book.site.aids.previews import Body
 from iclutils.book.site.downloads import archive, markdown, offers, portable
 from iclutils.book.site.downloads.markdown import Markdown
 from iclutils.book.site.nodes import badge, tag
-from iclutils.book.site.plain import SIGNS, plain_markdown, plain_mathematics, plain_text
+from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
 from iclutils.book.site.verdicts import deviations, times
 
 
@@ -37,6 +36,8 @@ from iclutils.book.site.verdicts import deviations, times
         (r"e^{w\langle x_i,x\rangle}", "e^(w⟨x_i,x⟩)"),
         (r"\text{(affine)},\ w^*", "(affine), w*"),
         (r"\mathrm{attn}_i", "attn_i"),
+        (r"\dot A\asymp\lfloor\sqrt n\rfloor", "dot A≍⌊√n⌋"),
+        (r"\alpha\lambda\Lambda\sigma\Sigma\phi\varepsilon", "αλΛσΣφε"),
     ],
 )
 def test_a_formula_as_one_would_type_it(tex, said):
@@ -52,21 +53,6 @@ def test_no_formula_of_the_book_is_flattened_to_another(page):
         assert "/" not in plain or re.search(r"/|\\[td]?frac", "".join(tex)), tex
         brackets = [sum(text.count(sign) for sign in "()[]") for text in (plain, "".join(tex))]
         assert (brackets[0] - brackets[1]) % 2 == 0 or "\\\\[" in "".join(tex), (tex, plain)
-
-
-SAME = {"le": "leq", "ge": "geq", "ne": "neq", "to": "rightarrow"}
-SAME |= dict.fromkeys(("lVert", "rVert", "|"), "Vert") | dict.fromkeys(("lvert", "rvert"), "vert")
-SAME |= dict.fromkeys(("dots", "cdots"), "ldots")
-OURS = {"cdot": "·", "top": "ᵀ", "perp": "⊥", "setminus": "∖", "circ": "∘"}  # as one types them
-
-
-def test_signs_are_those_of_tex():
-    """Matplotlib knows them too; a fraction has none, and names of functions stay words."""
-    for name, sign in SIGNS.items():
-        if sign.strip() not in ("", name):
-            assert sign == OURS.get(name) or sign == chr(tex2uni[SAME.get(name, name)]), name
-    for name in ("alpha", "lambda", "Lambda", "sigma", "Sigma", "tau", "rho", "kappa", "nu"):
-        assert plain_mathematics(rf"\{name}") == chr(tex2uni[name])
 
 
 @pytest.mark.parametrize("digit", range(10))
