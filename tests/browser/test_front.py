@@ -282,9 +282,7 @@ def test_numbers_in_sentences_are_the_ledger_s(rows):
             assert role is not None
             assert claim == role.claim
             row = found[claim]
-            shown_of = row["parts"][role.part] if role.part else row
-            value = shown_of["value"]
-            half_width = shown_of["half_width"]
+            value, half_width = row["value"], row["half_width"]
             text = html.unescape(text).replace("−", "-").removesuffix(" (at your settings)")
             if role.form != "factor" and half_width > 0 and half_width >= 1e-5 * abs(value):
                 assert text == format_value(value, half_width), wanted

@@ -31,7 +31,7 @@ EXPLORER = """```{explorer} phases
 Turn **it**.
 ```
 """
-COUNTS = ("rows", "theirs", "ours", "negative", "damaged", "sampled-parts", "false-alarms")
+COUNTS = ("theirs", "negative", "damaged", "sampled-parts", "false-alarms")
 
 
 def checked(path):
@@ -63,7 +63,7 @@ def site(tmp_path_factory):
     (site.root / "book" / "notes.md").write_text(
         f"# Notes\n\n{numbers}\n\nOne row: {{claim-verdict}}`fair-fails`.\n\n"
         "Its picture: {claim-picture}`fair-fails`.\n\n"
-        "Part {claim-value}`fair-part|ReLU`, factor {claim-value}`fair-part|ReLU|factor`.\n\n"
+        "Value {claim-value}`fair-part`, factor {claim-value}`fair-part|factor`.\n\n"
         f"{EXPLORER}"
     )
     text = site.chapter.read_text(encoding="utf8")
@@ -144,13 +144,14 @@ def test_every_verdict_in_place_says_what_was_recorded(site, records, rows):
         check_line(line, record, rows[record.id])
 
 
-def test_a_number_in_a_sentence_is_of_its_part_and_in_its_form(site):
-    """The part is a logarithm; its factor is above one whatever its sign."""
+def test_a_number_in_a_sentence_is_of_its_row_and_in_its_form(site, records):
+    """It is a logarithm; the factor that it stands for is above one."""
     said = words(site[1]["book/notes"])
-    half = 0.05 * 6.62  # Student's t at 9 degrees of freedom
-    factor = math.exp(1.07)
-    part = format_value(-1.07, half).replace("-", "−")
-    assert f"Part {part}, factor {format_value(factor, half * factor)}." in said
+    record = records["fair-part"]
+    half = record.half_width
+    factor = math.exp(record.value)
+    value = format_value(record.value, half)
+    assert f"Value {value}, factor {format_value(factor, half * factor)}." in said
 
 
 def test_a_verdict_in_place_is_one_readable_line(site):
@@ -265,7 +266,7 @@ def test_changes_are_listed_with_date_reason_and_commit(site):
 
 def test_a_page_describes_itself(site):
     page = site[1]["book/notes"]
-    assert '<meta name="description" content="rows is' in page
+    assert '<meta name="description" content="theirs is' in page
     assert '<meta property="og:title" content="Notes">' in page
     assert '<meta property="og:type" content="article">' in page
 
@@ -278,7 +279,7 @@ def test_rows_and_sections_can_be_searched(site):
     assert row["keys"][0] == "fair-part"
     assert "1 of 3 parts hold." in row["text"]
     assert found["book/notes.html#notes"]["title"] == "Notes"
-    assert "rows is 8." in found["book/notes.html#notes"]["text"]
+    assert "theirs is 6." in found["book/notes.html#notes"]["text"]
     assert "fair-part" not in found["book/ledger.html#the-ledger"]["text"]  # it is a place itself
 
 
@@ -357,9 +358,7 @@ def test_the_scorecards_count_and_list_what_was_recorded(site, records, rows):
 def test_the_ledger_is_counted_in_sentences(site):
     said = words(site[1]["book/notes"])
     for count in (
-        "rows is 8.",
         "theirs is 6.",
-        "ours is 2.",
         "negative is 2.",
         "damaged is 2.",
         "sampled-parts is 7.",

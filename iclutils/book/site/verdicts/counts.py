@@ -1,9 +1,9 @@
 """Numbers of the whole ledger inside a sentence: ``{ledger-count}`NAME```.
 
-``rows``, ``theirs`` (rows about what a source prints) and ``ours``; ``negative`` and ``damaged``:
-rows of theirs that fail or hold in part, and those among them that rest on damaged text;
-``sampled-parts`` and ``false-alarms``: how many parts are judged by a number with an error, and of
-how many books with nothing but true statements one would contradict one of them ("1 book in 41").
+``theirs``: rows about what a source prints; ``negative``: those of them that fail or hold in part;
+``damaged``: those among these that rest on damaged text; ``sampled-parts`` and ``false-alarms``:
+how many parts are judged by a number with an error, and of how many books with nothing but true
+statements one would contradict one of them ("1 book in 41").
 """
 
 import math
@@ -28,11 +28,6 @@ NEGATIVE = (FAILS, IN_PART)
 def theirs(scored: Sequence[Scored]) -> list[Scored]:
     """The rows about what a source prints."""
     return [one for one in scored if not is_ours(one.row)]
-
-
-def ours(scored: Sequence[Scored]) -> list[Scored]:
-    """The rows that the book asks itself."""
-    return [one for one in scored if is_ours(one.row)]
 
 
 def negative(scored: Sequence[Scored]) -> list[Scored]:
@@ -61,9 +56,7 @@ def false_alarms(scored: Sequence[Scored]) -> str:
 
 
 COUNTS: Mapping[str, Callable[[Sequence[Scored]], object]] = {
-    "rows": len,
     "theirs": lambda scored: len(theirs(scored)),
-    "ours": lambda scored: len(ours(scored)),
     "negative": lambda scored: len(negative(scored)),
     "damaged": lambda scored: len(damaged(scored)),
     "sampled-parts": parts_of,

@@ -1,9 +1,8 @@
 """Single results of the run inside a sentence.
 
-``{claim-value}`` and ``{claim-verdict}`` name a row, as ``id`` or ``id|part``, and show what the
-run found, linked to the evidence; ``id|part|factor`` (or ``id||factor``) shows the factor that a
-measured logarithm stands for, as a number above 1. ``{claim-picture}`` shows the small picture of
-a row's number and the range that it is held to.
+``{claim-value}`` and ``{claim-verdict}`` name a row and show what the run found, linked to the
+evidence; ``id|factor`` shows the factor that a measured logarithm stands for, as a number above 1.
+``{claim-picture}`` shows the small picture of a row's number and the range that it is held to.
 """
 
 import math
@@ -37,12 +36,11 @@ class Asked(NamedTuple):
     """What a role's text names."""
 
     claim: str
-    part: str = ""
     form: str = ""
 
 
 def parse(text: str) -> Asked | None:
-    """Read ``id``, ``id|part`` or ``id|part|factor``; None for anything else."""
+    """Read ``id`` or ``id|factor``; None for anything else."""
     pieces = [piece.strip() for piece in text.split("|")]
     if len(pieces) > len(Asked._fields):
         return None
@@ -81,26 +79,16 @@ def number_text(value: float, half_width: float, digits: int) -> str:
 
 
 def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
-    """The value of a row, or of one part of it."""
+    """The value of a row."""
     record = record_of(page, node)
     if record is None:
         return [tag("span", NOT_RUN)]
     value = record.value
-    half_width = record.half_width
-    if node["part"]:
-        part = record.parts.get(node["part"])
-        if part is None:
-            message = "claim-value: row '%s' has no part '%s'; it has %s"
-            known = list(record.parts)
-            logger.warning(message, node["claim"], node["part"], known, location=page.name)
-            return []
-        value = part.value
-        half_width = part.half_width
     if value is None:
         message = "claim-value: row '%s' has no value"
         logger.warning(message, node["claim"], location=page.name)
         return []
-    half_width = half_width or 0.0
+    half_width = record.half_width or 0.0
     digits = DIGITS
     if node["form"] == FACTOR:
         quantity = page.content.entries[node["claim"]].row["quantity"]
