@@ -16,7 +16,7 @@ from built_site import PAGES, SITE, Anchors, text_of, turn
 from iclutils.book.figures import legibility
 from iclutils.book.runs import cache
 from iclutils.book.site.pictures import dark
-from iclutils.book.site.pictures.gallery import chapter_figures
+from iclutils.book.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 
@@ -228,7 +228,11 @@ def test_what_is_cut_off_at_a_side_fades_there(browser, address):
 
 
 WORDS = re.compile(r'-->\s*<g style="fill: (#\w+)')  # a word's outlines follow the word
-FIGURES = [figure for chapter in cache.toc_chapters() for figure in chapter_figures(chapter)]
+FIGURES = [
+    figure
+    for chapter in cache.toc_chapters()
+    for figure in figures_of_run(chapter, cache.current_run(cache.chapter_path(chapter)))
+]
 
 
 def test_figures_have_names_of_their_own():

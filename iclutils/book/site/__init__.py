@@ -41,7 +41,6 @@ from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads.archive import write_archive
 from iclutils.book.site.downloads.figure_list import FigureList
 from iclutils.book.site.downloads.lists import Downloads
-from iclutils.book.site.downloads.notebooks import executed_notebooks
 from iclutils.book.site.downloads.offers import offers_of
 from iclutils.book.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
 from iclutils.book.site.downloads.repository import switch_buttons
@@ -137,7 +136,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", check_places)
     app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
-    app.connect("env-updated", executed_notebooks)
     app.connect("env-get-updated", give_numbers_back, priority=FIRST)
     app.connect("env-get-updated", label_pages, priority=THEN)
     app.connect("env-get-updated", partial(write_portable, FILLS), priority=AFTER_THE_NUMBERS)

@@ -1,13 +1,14 @@
 """The chapters as notebooks that can be read on their own, and their exercises as hand-outs.
 
-The notebooks that MyST-NB writes hold the chapters' source, with directives and roles that Jupyter
-does not know. Here the text between the code cells is written again from the finished page, as
-plain Markdown (:mod:`iclutils.book.site.downloads.markdown`), captions and verdicts included.
+A chapter's source has directives and roles that Jupyter does not know. Here the text between the
+code cells is written again from the finished page, as plain Markdown
+(:mod:`iclutils.book.site.downloads.markdown`), captions and verdicts included.
 A hand-out is the exercises of one page, without their solutions, in the same Markdown.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -21,11 +22,10 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from iclutils.book.ledger.outputs import record_of
 from iclutils.book.runs import cache
-from iclutils.book.runs.files import write_atomically
+from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import repository
 from iclutils.book.site.downloads.markdown import Markdown
-from iclutils.book.site.downloads.notebooks import notebook_folder
 from iclutils.book.site.downloads.offers import HANDOUT
 from iclutils.book.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
 from iclutils.book.site.page import Fill, Page
@@ -50,19 +50,29 @@ UNSHOWN = ("chapter_files", "mark")  # a mark's line follows its paragraph
 
 def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Write notebook and hand-out of every chapter; no page has to be written anew for them."""
-    for chapter in content_of(app).chapters:
+    content = content_of(app)
+    for chapter in content.chapters:
         name = f"{cache.CHAPTERS.as_posix()}/{chapter}"
-        executed = notebook_folder(env) / f"{name}.ipynb"
-        if name in env.found_docs and executed.exists():
-            page = Page(content_of(app), app.builder, name)
+        if name in env.found_docs:
+            page = Page(content, app.builder, name)
             doctree = resolved(env, page, fills)
             numbers = env.toc_fignumbers.get(name, {})
             writer = Markdown(numbers, addresses(name, app.config.html_baseurl))
-            folder = content_of(app).notebook_folder
-            notebook = portable(app, page, executed, doctree, writer)
-            write_atomically(folder / f"{name}.ipynb", notebook)
-            write_handout(folder / f"{name}{HANDOUT}", doctree, writer)
+            notebook = executed(chapter, content.cache_folder)
+            text = portable(app, page, notebook, doctree, writer)
+            write_atomically(content.notebook_folder / f"{name}.ipynb", text)
+            write_handout(content.notebook_folder / f"{name}{HANDOUT}", doctree, writer)
     return []
+
+
+def executed(chapter: str, folder: Path) -> Any:
+    """A chapter as a notebook, with the outputs of its run, if the cache in a folder has one."""
+    from jupyter_cache import get_cache
+
+    notebook = cache.read_chapter(cache.chapter_path(chapter, ROOT))
+    with suppress(KeyError):
+        _, notebook = get_cache(folder).merge_match_into_notebook(notebook)
+    return notebook
 
 
 def write_handout(place: Path, doctree: nodes.document, writer: Markdown) -> None:
@@ -77,13 +87,12 @@ def write_handout(place: Path, doctree: nodes.document, writer: Markdown) -> Non
 
 
 def portable(
-    app: Sphinx, page: Page, executed: Path, doctree: nodes.document, writer: Markdown
+    app: Sphinx, page: Page, notebook: Any, doctree: nodes.document, writer: Markdown
 ) -> str:
     """One chapter as the text of a notebook."""
     import nbformat
     from nbformat import v4
 
-    notebook = nbformat.read(executed, as_version=4)  # type: ignore[no-untyped-call]
     placed = {mark["claim"] for mark in places(app.env.get_doctree(page.name), "mark")}
     cells = [v4.new_markdown_cell(PREFACE.format(repository=repository.linked(app)))]  # type: ignore[no-untyped-call]
     words: list[str] = []
@@ -156,16 +165,16 @@ def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterato
 def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> Any:
     """A code cell with readable verdicts, but for those that the text has ``placed``.
 
-    Code that the page folds is folded in Jupyter too.
+    Glued values are for the site alone. Code that the page folds is folded in Jupyter too.
     """
     if "hide-input" in cell.metadata.get("tags", []):
         cell.metadata["jupyter"] = {"source_hidden": True}
     outputs = []
     for output in cell.outputs:
         record = record_of(output)
-        if record is None:
+        if record is None and "scrapbook" not in output.get("metadata", {}):
             outputs.append(output)
-        elif record.id not in placed:
+        elif record is not None and record.id not in placed:
             said = unlinked(writer.block(verdict_line(page, record)))
             output["data"] = {"text/markdown": said, **output["data"]}
             outputs.append(output)

@@ -7,13 +7,10 @@ Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`iclutils.book.figures`). How the pages show them:
 :mod:`iclutils.book.site.pictures.run_figure`.
-
-    python -m iclutils.book.site.pictures.gallery [CHAPTER …]    the lettering of the cached figures
 """
 
 import base64
 import re
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -117,12 +114,6 @@ def code_cells(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def chapter_figures(chapter: str) -> list[Figure]:
-    """The figures of a chapter in its run of the present key."""
-    run = cache.current_run(cache.chapter_path(chapter, ROOT), ROOT)
-    return figures_of_run(chapter, run)
-
-
 def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
     """The figures of a chapter, in its order: words from the chapter, pictures from its run."""
     written = code_cells(cache.read_chapter(cache.chapter_path(chapter, ROOT)))
@@ -177,9 +168,3 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     for path in (site / FOLDER).glob("*"):
         if path not in written:
             path.unlink()
-
-
-if __name__ == "__main__":
-    for chapter_name in sys.argv[1:] or cache.toc_chapters(ROOT):
-        for one in chapter_figures(chapter_name):
-            print(chapter_name, one.name, one.with_it.get("lettering"))
