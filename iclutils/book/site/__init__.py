@@ -40,11 +40,10 @@ from iclutils.book.site.aids.stamp import add_stamp
 from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads.archive import write_archive
 from iclutils.book.site.downloads.figure_list import FigureList
-from iclutils.book.site.downloads.lists import Downloads
 from iclutils.book.site.downloads.offers import offers_of
 from iclutils.book.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
 from iclutils.book.site.downloads.repository import switch_buttons
-from iclutils.book.site.fill import FILLS, fill_page
+from iclutils.book.site.fill import FILLS, Gathered, fill_page
 from iclutils.book.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from iclutils.book.site.page import write_gathering_anew
 from iclutils.book.site.pictures.explorers import Explorer, add_scripts, drop_comments
@@ -53,12 +52,10 @@ from iclutils.book.site.pictures.run_figure import RunFigure
 from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
-from iclutils.book.site.verdicts.deviations import Deviations, note_deviations
+from iclutils.book.site.verdicts.deviations import note_deviations
 from iclutils.book.site.verdicts.judged import JudgedRole, check_installed, place_lines
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
-from iclutils.book.site.verdicts.scorecard import Scorecard
 from iclutils.book.site.verdicts.sentences import ClaimRole
-from iclutils.book.site.verdicts.times import RunTimes
 
 TEMPLATES = Path(__file__).with_name("templates")
 
@@ -104,15 +101,15 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
     app.add_directive("chapter-card", ChapterCard)
     app.add_directive("verdicts", Verdicts)
-    app.add_directive("scorecard", Scorecard)
+    app.add_directive("scorecard", Gathered)
     app.add_directive("ledger", FullLedger)
     app.add_directive("cite-the-book", CiteTheBook)
-    app.add_directive("downloads", Downloads)
+    app.add_directive("downloads", Gathered)
     app.add_directive("figure-list", FigureList)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)
-    app.add_directive("deviations", Deviations)
-    app.add_directive("run-times", RunTimes)
+    app.add_directive("deviations", Gathered)
+    app.add_directive("run-times", Gathered)
     app.add_directive("prediction", Prediction)
     app.add_directive("prediction-end", PredictionEnd)
     app.add_directive("source-line", SourceLine)

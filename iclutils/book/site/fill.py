@@ -1,4 +1,8 @@
-"""Filling in: every place of a page that waits for what a run found, and the figures' files."""
+"""Filling in: every place of a page that waits for what a run found, and the figures' files.
+
+``{scorecard}`` stands on the front page, ``{deviations}``, ``{run-times}`` and ``{downloads} WHICH``
+list what the other pages have: each is one place, filled as a whole.
+"""
 
 from collections.abc import Mapping
 
@@ -11,7 +15,7 @@ from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import figure_list, lists
 from iclutils.book.site.nodes import as_nodes, from_run, html_tag
 from iclutils.book.site.numbers import write_symbols
-from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.page import GATHERS, Fill, LedgerDirective, Page, note
 from iclutils.book.site.pictures import run_figure
 from iclutils.book.site.verdicts import (
     counts,
@@ -64,6 +68,23 @@ FILLS: Mapping[str, Fill] = {
     "figure_number": figure_list.figure_number,
     "figure_files": figure_list.figure_files,
 }
+
+
+class Gathered(LedgerDirective):
+    """A list that is made when the page is written, in every build: any page may add to it."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The place of the list; raises an error of the directive where there is no such list."""
+        self.prepare()
+        note(self.env, GATHERS, True)
+        name = self.name.replace("-", "_")
+        what = "_".join([name, *self.arguments])
+        if what not in FILLS:
+            known = [one.removeprefix(f"{name}_") for one in FILLS if one.startswith(name)]
+            raise self.error(f"{self.name}: the list must be one of {known}; got {self.arguments}")
+        return [from_run("", what=what)]
 
 
 def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:

@@ -16,7 +16,6 @@ from iclutils.book.runs.origin import Run
 from iclutils.book.site.aids import access, cite, fonts
 from iclutils.book.site.content import Content
 from iclutils.book.site.downloads import export, offers, repository
-from iclutils.book.site.downloads import lists as downloads
 from iclutils.book.site.fill import FILLS
 from iclutils.book.site.results import Entry, Results
 from iclutils.book.site.verdicts import sentences
@@ -47,12 +46,15 @@ ROW = {
 def test_every_place_that_a_directive_leaves_has_its_fill():
     """The names in the code are those of the table; ``place()`` is the directives' short way."""
     named = set()
+    gathered = set()
     for path in SOURCES:
         text = path.read_text(encoding="utf8")
         named |= set(re.findall(r'\bwhat="(\w+)"', text))
         named |= set(re.findall(r'\bplace\("(\w+)"[,)]', text))
         named |= set(re.findall(r'\bClaimRole\("(\w+)"\)', text))
-    named |= {f"downloads_{which}" for which in downloads.LISTS}
+        gathered |= set(re.findall(r'add_directive\("([\w-]+)", Gathered\)', text))
+    lists = tuple(name.replace("-", "_") for name in gathered)
+    named |= {name for name in FILLS if name.startswith(lists)}
     assert named == set(FILLS)
 
 

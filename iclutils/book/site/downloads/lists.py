@@ -23,26 +23,10 @@ from iclutils.book.site.downloads.offers import (
     recorded,
     size_text,
 )
-from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.nodes import html_tag, spaced, tag
+from iclutils.book.site.page import Page
 
 KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source", "pdf": "PDF"}
-LISTS = ("book", "chapters", "exercises", "data")
-
-
-class Downloads(LedgerDirective):
-    """One list of the page of downloads."""
-
-    required_arguments = 1
-
-    def run(self) -> list[Node]:
-        """The place of the list."""
-        self.prepare()
-        what = self.arguments[0]
-        if what not in LISTS:
-            raise self.error(f"downloads: the list must be one of {LISTS}; got {what!r}")
-        return [from_run("", what=f"downloads_{what}")]
-
 
 def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
     """A link to a file that is taken home, with its size."""

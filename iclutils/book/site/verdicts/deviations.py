@@ -10,11 +10,10 @@ from typing import NamedTuple
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 from iclutils.book.runs import cache
-from iclutils.book.site.nodes import from_run, html_tag, tag
-from iclutils.book.site.page import GATHERS, Page, note, noted
+from iclutils.book.site.nodes import html_tag, tag
+from iclutils.book.site.page import Page, note, noted
 from iclutils.book.site.plain import plain_text
 
 HEADINGS = re.compile(r"Deviations|What we did differently")
@@ -66,15 +65,6 @@ def subject(entry: nodes.Element) -> str:
         return f"{cells[1]}; here: {cells[2]}"
     lead = next((node for node in entry.findall() if isinstance(node, LEADS)), None)
     return plain_text(lead if lead is not None else entry).rstrip(".,:")
-
-
-class Deviations(SphinxDirective):
-    """The register; its page is written in every build, since any page may have a new entry."""
-
-    def run(self) -> list[nodes.Node]:
-        """The place of the lists."""
-        note(self.env, GATHERS, True)
-        return [from_run("", what="deviations")]
 
 
 def deviations(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:

@@ -12,8 +12,8 @@ from docutils.nodes import Element, Node
 from iclutils.book.ledger import VERDICTS
 from iclutils.book.runs.cache import first_page, is_second
 from iclutils.book.site.content import label
-from iclutils.book.site.nodes import badge, from_run, html_tag, slug, spaced, tag, unseen
-from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.nodes import badge, html_tag, slug, spaced, tag, unseen
+from iclutils.book.site.page import Page
 from iclutils.book.site.results import Scored, reservation
 from iclutils.book.site.verdicts.filters import (
     HALVES,
@@ -25,15 +25,6 @@ from iclutils.book.site.verdicts.filters import (
     used_sources,
 )
 from iclutils.book.site.words import damage, source_text
-
-
-class Scorecard(LedgerDirective):
-    """Counts by source, chapter and verdict, then every row under its verdict."""
-
-    def run(self) -> list[Node]:
-        """The place of the scorecard; its rows are sorted when the page is written."""
-        self.prepare()
-        return [from_run("", what="scorecard")]
 
 
 def scorecard(page: Page, node: Element) -> Sequence[Node | str]:

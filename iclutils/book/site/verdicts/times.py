@@ -5,19 +5,10 @@ from collections.abc import Sequence
 from docutils.nodes import Element, Node
 
 from iclutils.book.runs.origin import Run
-from iclutils.book.site.nodes import from_run, html_tag, tag
-from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.nodes import html_tag, tag
+from iclutils.book.site.page import Page
 
 HEAD = ("page", "processor time", "master seed", "run")
-
-
-class RunTimes(LedgerDirective):
-    """The table of the runs."""
-
-    def run(self) -> list[Node]:
-        """The place of the table."""
-        self.prepare()
-        return [from_run("", what="run_times")]
 
 
 def run_times(page: Page, node: Element) -> Sequence[Node | str]:
