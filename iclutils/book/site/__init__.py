@@ -58,6 +58,17 @@ from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.sentences import ClaimRole
 
 TEMPLATES = Path(__file__).with_name("templates")
+DRESS = (  # what is added to a page that is about to be written, in this order
+    add_stamp,
+    link_code,
+    add_description,
+    add_scripts,
+    copy_titles_only,
+    add_ways_on,
+    lead_on,
+    note_places,
+    note_previews,
+)
 
 
 def set_cache(app: Sphinx, config: Config) -> None:
@@ -76,6 +87,14 @@ def drop_thebe(app: Sphinx) -> None:
         handler = listener.handler
         if (handler.__module__, handler.__name__) == ("sphinx_thebe", "init_thebe_core"):
             app.disconnect(listener.id)
+
+
+def dress(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """Add to a page all that is added to pages."""
+    for add in DRESS:
+        add(app, pagename, context, doctree)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
@@ -139,15 +158,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # after the notebooks: their sizes are stated
     app.connect("env-get-updated", refresh, priority=AFTER_THE_NUMBERS + 1)
     app.connect("env-updated", write_gathering_anew)
-    app.connect("html-page-context", add_stamp)
-    app.connect("html-page-context", link_code)
-    app.connect("html-page-context", add_description)
-    app.connect("html-page-context", add_scripts)
-    app.connect("html-page-context", copy_titles_only)
-    app.connect("html-page-context", add_ways_on)
-    app.connect("html-page-context", lead_on)
-    app.connect("html-page-context", note_places)
-    app.connect("html-page-context", note_previews)
+    app.connect("html-page-context", dress)
     app.connect("doctree-resolved", fill_page)
     app.connect("doctree-resolved", link_first_uses)
     app.connect("build-finished", finish)

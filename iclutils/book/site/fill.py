@@ -1,7 +1,7 @@
 """Filling in: every place of a page that waits for what a run found, and the figures' files.
 
-``{scorecard}`` stands on the front page, ``{deviations}``, ``{run-times}`` and ``{downloads} WHICH``
-list what the other pages have: each is one place, filled as a whole.
+``{scorecard}``, ``{deviations}``, ``{run-times}`` and ``{downloads} WHICH`` list what other pages
+have: each is one place, filled as a whole.
 """
 
 from collections.abc import Mapping
@@ -65,8 +65,7 @@ FILLS: Mapping[str, Fill] = {
     # a chapter's figure on another page, and in the list of all
     "figure_picture": run_figure.figure_picture,
     "figure_links": run_figure.figure_links,
-    "figure_number": figure_list.figure_number,
-    "figure_files": figure_list.figure_files,
+    "listed_figure": figure_list.listed_figure,
 }
 
 

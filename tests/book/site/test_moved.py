@@ -42,8 +42,8 @@ def test_only_a_page_that_has_lost_a_place_carries_the_script(monkeypatch):
         builder=SimpleNamespace(get_relative_uri=lambda here, there: f"{there[2:]}.html"),
         add_js_file=lambda name, body: scripts.append(body),
     )
-    moved.lead_on(app, "x/b", "page.html", {}, SimpleNamespace())
+    moved.lead_on(app, "x/b", {}, SimpleNamespace())
     assert scripts == []
-    moved.lead_on(app, "x/a", "page.html", {}, SimpleNamespace())
+    moved.lead_on(app, "x/a", {}, SimpleNamespace())
     (script,) = scripts
     assert script.endswith('({"one": "b.html#one", "two": "#three"});')

@@ -60,7 +60,7 @@ def test_sphinx_has_its_own_contents_back(titles_only):
         raise LookupError("page")
 
     context = {"toctree": toctree}
-    sidebar.copy_titles_only(SimpleNamespace(env=env), "page", "page.html", context, None)
+    sidebar.copy_titles_only(SimpleNamespace(env=env), "page", context, None)
     with pytest.raises(LookupError):
         context["toctree"](titles_only=titles_only)
     assert (seen[0] is whole) != titles_only

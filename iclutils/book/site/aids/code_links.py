@@ -79,13 +79,7 @@ def linked(
     return _NAME.sub(link, highlighted)
 
 
-def link_code(
-    app: Sphinx,
-    pagename: str,
-    _template: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def link_code(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Mend the body of a page that is about to be written."""
     if doctree is None or "body" not in context:
         return

@@ -25,9 +25,7 @@ def take_address(app: Sphinx, config: Config) -> None:
     config.html_baseurl = f"{told.rstrip('/')}/" if told else ""
 
 
-def add_description(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Put the page's first plain paragraph and its title into the page's head."""
     is_root = pagename == app.config.root_doc
     if is_root:

@@ -65,9 +65,7 @@ def next_number(counted: Counter[tuple[str, str]], chapter: str, kind: str) -> t
     return own, counted[first_page(chapter), kind]
 
 
-def add_ways_on(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def add_ways_on(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Let "next" lead to the next chapter, and offer the second page beside it."""
     relations = getattr(app.builder, "relations", {})
     if pagename not in relations:

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 from iclutils.book.runs.files import ROOT, read_yaml
@@ -52,13 +51,7 @@ def watch(app: Sphinx, docname: str, source: list[str]) -> None:
         app.env.note_dependency(str(FILE))
 
 
-def lead_on(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def lead_on(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Give a page the script for the places that it no longer has."""
     places = moved().get(pagename, {})
     if not places or doctree is None:

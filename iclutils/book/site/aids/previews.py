@@ -36,9 +36,7 @@ DROPPED = (  # of a piece of a page: links to itself, links to files
 )
 
 
-def note_previews(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def note_previews(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Write the previews of the places of a page."""
     if doctree is None or "body" not in context:
         return

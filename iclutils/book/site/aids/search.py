@@ -62,9 +62,7 @@ def weight_of(page: str) -> float:
     return ROW if page == LEDGER else OTHER
 
 
-def note_places(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def note_places(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Keep the places of a page that is written, for :func:`write_places`."""
     if doctree is not None:
         found = [asdict(place) for place in places_of(doctree, pagename)]

@@ -28,9 +28,7 @@ def titles(env: BuildEnvironment) -> dict[str, nodes.bullet_list]:
     return found
 
 
-def copy_titles_only(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def copy_titles_only(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Let the theme's sidebar be made from the titles alone."""
     env = app.env
     of_sphinx = context["toctree"]

@@ -3,7 +3,6 @@
 import html
 from typing import Any
 
-from docutils import nodes
 from sphinx.application import Sphinx
 
 from iclutils.book.runs import cache, origin
@@ -20,13 +19,7 @@ def stamp(app: Sphinx, docname: str) -> str:
     return origin.summary(list(runs.values()))
 
 
-def add_stamp(
-    app: Sphinx,
-    pagename: str,
-    templatename: str,
-    context: dict[str, Any],
-    doctree: nodes.document | None,
-) -> None:
+def add_stamp(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Put the stamp before the theme's own words at the foot."""
     sentence = f'<p class="run-stamp">{html.escape(stamp(app, pagename))}</p>'
     context["theme_extra_footer"] = sentence + (context.get("theme_extra_footer") or "")

@@ -12,28 +12,22 @@ from iclutils.book.runs.files import ROOT
 from iclutils.book.site.downloads.lists import sized_link
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
 from iclutils.book.site.page import LedgerDirective, Page
-from iclutils.book.site.pictures.gallery import figures_of, figures_of_run
+from iclutils.book.site.pictures.gallery import Figure, figures_of, figures_of_run
 
 
 class FigureList(LedgerDirective):
     """Every figure of the chapters."""
 
     def run(self) -> list[Node]:
-        """The list, with places for numbers and files; a caption has one sentence a line."""
+        """The list, with a place for each figure; a caption has one sentence a line."""
         chapters = []
         for chapter, heading in self.prepare().headings.items():
             path = cache.chapter_path(chapter, ROOT)
             self.env.note_dependency(str(path))
             items = [
-                tag(
-                    "li",
-                    from_run("", what="figure_number", name=figure.name),
-                    " ",
-                    inline("", "", *self.markdown(figure.caption.split("\n")[0])),
-                    " ",
-                    from_run("", what="figure_files", name=figure.name),
-                )
+                tag("li", from_run("", caption, what="listed_figure", name=figure.name))
                 for figure in figures_of_run(chapter, None)
+                for caption in [inline("", "", *self.markdown(figure.caption.split("\n")[0]))]
             ]
             if items:
                 title = tag("p", heading, classes=["download-title"])
@@ -41,19 +35,23 @@ class FigureList(LedgerDirective):
         return [tag("ul", *chapters, classes=["downloads", "figure-list"])]
 
 
-def figure_number(page: Page, node: Element) -> Sequence[Node | str]:
-    """A figure's number as its own page has it, linked to its place."""
+def listed_figure(page: Page, node: Element) -> Sequence[Node | str]:
+    """The caption that the place holds, between the figure's number and its files."""
     figure = figures_of(page.content)[node["name"]]
+    return [number_of(page, figure), " ", *node.children, " ", *files_of(page, figure)]
+
+
+def number_of(page: Page, figure: Figure) -> html_tag:
+    """A figure's number as its own page has it, linked to its place."""
     env = page.builder.env
     numbered = env.toc_fignumbers[f"{cache.CHAPTERS.as_posix()}/{figure.chapter}"]["figure"]
     number = ".".join(map(str, numbered[figure.name]))
     address = f"{page.to_chapter(figure.chapter)}#{figure.name}"
-    return [tag("a", env.config.numfig_format["figure"] % number, href=address)]
+    return tag("a", env.config.numfig_format["figure"] % number, href=address)
 
 
-def figure_files(page: Page, node: Element) -> Sequence[Node | str]:
+def files_of(page: Page, figure: Figure) -> Sequence[Node | str]:
     """A figure's drawing, its data and the weights that it carries; nothing if it is not run."""
-    figure = figures_of(page.content)[node["name"]]
     if figure.output is None:
         return []
     table = str(figure.with_it.get("csv", ""))

@@ -193,9 +193,7 @@ def needed(body: str) -> list[str]:
     return list(dict.fromkeys([*SHARED, *own, LAST])) if own else []
 
 
-def add_scripts(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def add_scripts(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:
     """Have the page load its explorers' scripts and their looks (Sphinx: for this page only)."""
     scripts = needed(context.get("body", ""))
     for script in scripts:
