@@ -443,10 +443,10 @@ def test_closed_form_against_drawn_contexts(page):
 
 
 def test_without_javascript(browser, address):
-    """Each shows its picture, which is there, and says what it would show."""
+    """Each says what it would show; exact ones show their picture, which is there."""
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    for name in EXACT:
+    for name in SCRIPTS:
         page.goto(address + pictures.page_of(name))
         assert "needs JavaScript" in page.inner_text(f".explorer[data-explorer={name}]")
     context.close()
@@ -482,14 +482,16 @@ def test_the_pictures_show_what_the_explorers_show(browser, address, name):
 
 def test_a_page_loads_what_its_explorers_need_and_little_of_it():
     """Pages without an explorer load none of the scripts; the others at most LIGHT bytes."""
-    weights = {}
+    weights, shown = {}, set()
     for page in PAGES:
         text = text_of(page)
         scripts = needed(text)
+        shown.update(scripts)
         loaded = re.findall(rf'src="[^"]*_static/{FOLDER}/(\w+)\.js', text)
         assert sorted(loaded) == sorted(scripts), page
         places = [SITE / "_static" / FOLDER / f"{script}.js" for script in scripts]
         weights[page] = sum(place.stat().st_size for place in places)
+    assert shown >= set().union(*SCRIPTS.values()), "an explorer that no page has"
     assert weights["book/explorers.html"] > 0
     assert max(weights.values()) <= LIGHT, weights
 
@@ -631,9 +633,3 @@ def test_a_button_in_a_sentence_sets_its_explorer(browser, address):
     assert box["y"] >= 0
     assert box["y"] + box["height"] <= 900
     page.close()
-
-
-def test_every_explorer_has_its_scripts():
-    for name, scripts in SCRIPTS.items():
-        for script in scripts:
-            assert (SITE / "_static" / FOLDER / f"{script}.js").exists(), name

@@ -93,14 +93,6 @@ def test_the_table_counts_the_rows(front, rows):
         assert number == len(fitting(rows, **choice)), data
 
 
-def test_what_the_sources_print_is_counted_apart_from_what_is_added(front):
-    headings = front.eval_on_selector_all("table.scorecard caption", "a => a.map(e => e.innerText)")
-    assert [text.split(":")[0].strip() for text in headings[:2]] == [
-        "What the sources print",
-        "What this book adds",
-    ]
-
-
 def test_filters_by_keyboard(front, rows):
     front.focus(".score-filters button[data-value=holds-in-part]")
     assert front.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
@@ -259,13 +251,6 @@ def test_without_javascript(browser, address, rows):
     page.wait_for_selector("#score-fails li", state="visible")
     assert page.locator("#score-fails li").count() == len(fitting(rows, verdict="fails"))
     context.close()
-
-
-def test_every_evidence_link_leads_to_its_row(rows):
-    page = text_of("book/intro.html")
-    for row in rows:
-        assert row["anchor"].endswith(f"#claim-{row['id']}")
-        assert f'href="{row["anchor"]}"' in page, row["id"]
 
 
 def test_numbers_in_sentences_are_the_ledger_s(rows):

@@ -6,7 +6,7 @@ All of it has to work where the site is opened as files, too, so most of this do
 from urllib.parse import quote
 
 import pytest
-from built_site import SITE, text_of
+from built_site import SITE
 
 from iclutils.book.paper import chromium
 
@@ -147,13 +147,6 @@ def test_a_note_passes_axe(window, address, findings):
     page.wait_for_selector("main #preview")  # in a landmark
     assert not findings(page, {"include": ["#preview", "[aria-describedby=preview]"]})
     assert not wrong
-
-
-def test_terms_lead_to_the_glossary_and_back():
-    assert "First use: " in text_of("book/glossary.html")
-    assert "chapters/05_double_descent_specialist.html#use-marchenkopastur-law" in text_of(
-        "book/glossary.html"
-    )
 
 
 class AsPages(chromium.Quiet):

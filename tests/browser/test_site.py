@@ -120,13 +120,6 @@ def test_a_shared_title_is_plain_text():
     assert not [name for name, found in titles.items() if "lt;" in "".join(found)]
 
 
-def test_search_finds_something(browser, address):
-    page = browser.new_page()
-    page.goto(address + "search.html?q=attention")
-    page.wait_for_selector("#search-results li a", timeout=15000)
-    page.close()
-
-
 def alike(name):
     """Of pages of one template axe reads the smallest in full, and of the others ALIKE a kind."""
     template = next((one for one in TEMPLATES if re.search(one, name)), None)

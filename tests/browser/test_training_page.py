@@ -277,12 +277,3 @@ def test_a_seed_is_one_run(browser, address):
     for name in NAMES:
         assert other[name] != first[name]
     assert all(run == first for run in rest)
-
-
-def test_without_javascript(browser, address):
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(address + PAGE)
-    for name in NAMES:
-        assert "needs JavaScript" in page.inner_text(place(name))
-    context.close()
