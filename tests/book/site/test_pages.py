@@ -264,13 +264,6 @@ def test_changes_are_listed_with_date_reason_and_commit(site):
     assert "Changed after" not in card(site, "fair-holds")
 
 
-def test_a_page_describes_itself(site):
-    page = site[1]["book/notes"]
-    assert '<meta name="description" content="theirs is' in page
-    assert '<meta property="og:title" content="Notes">' in page
-    assert '<meta property="og:type" content="article">' in page
-
-
 def test_rows_and_sections_can_be_searched(site):
     text = (site[0].html / search.PLACES).read_text(encoding="utf8")
     places = json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))

@@ -474,6 +474,8 @@ def test_the_head_of_a_chapter_says_how_it_was_run(pages):
 
 def test_the_digest_changes_with_everything_that_pages_show():
     one = results.Results({"c": {}}, {"c": origin.Run()}, {"row": {"1": "holds"}})
+    assert replace(one).digest() == one.digest()
+    assert replace(one, runs={"c": origin.Run("run")}).digest() != one.digest()
     for field in fields(one):
         assert replace(one, **{field.name: {}}).digest() != one.digest(), field.name
 
@@ -678,6 +680,7 @@ def test_pages_describe_themselves(site):
         if kind is not None:
             kinds[path.stem] = kind["content"]
             assert title["content"] in said(soup.h1)
+            assert soup.find("meta", attrs={"name": "description"})["content"] in said(soup.article)
     assert kinds.pop("intro") == "website"
     assert set(kinds.values()) == {"article"}
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from small_site import MINI, SOUND, Site
+from small_site import SOUND, Site
 
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site import state
@@ -62,14 +62,6 @@ def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
         assert bool(linked) == offered, build
         assert "make pdf" in pages["book/downloads"]
     assert f'href="../downloads/{SOUND}.pdf"' in site["printed"].pages[f"book/chapters/{SOUND}"]
-
-
-def test_each_file_is_offered_with_its_size(site):
-    pages, files = site["compared"]
-    assert {f"{SOUND}.ipynb", f"{SOUND}.md", "CITATION.cff"} <= files
-    size = len((MINI / "chapters" / f"{SOUND}.md").read_bytes())
-    assert f"Markdown source</a> ({max(1, round(size / 1000))} kB)" in pages["book/downloads"]
-    assert "ledger.csv" in pages["book/downloads"]
 
 
 def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):
