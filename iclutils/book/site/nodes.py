@@ -10,6 +10,7 @@ one format; the PDF is printed from the site.
 from collections.abc import Iterable, Iterator
 
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.writers.html5 import HTML5Translator
 
 from iclutils.book.ledger import (
@@ -116,3 +117,9 @@ def is_section(node: nodes.Node) -> bool:
 def places(node: nodes.Element, what: str) -> Iterator[from_run]:
     """The places of one kind on a page, or in a part of it."""
     return (one for one in node.findall(from_run) if one["what"] == what)
+
+
+def glossary_items(doctree: nodes.document) -> Iterator[nodes.definition_list_item]:
+    """The entries of a page's glossaries."""
+    for glossary in doctree.findall(addnodes.glossary):
+        yield from glossary.findall(nodes.definition_list_item)

@@ -221,8 +221,6 @@ def test_a_deviation_is_named_by_its_first_words():
     page = nodes.section("", section, other)
     assert list(deviations.entries(page)) == [entry]
     assert deviations.subject(entry) == "Task norm"
-    assert deviations.CHAPTER.match("book/chapters/05b_trained")[1] == "5b"
-    assert deviations.CHAPTER.match("book/notation") is None
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])

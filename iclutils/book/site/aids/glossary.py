@@ -12,7 +12,7 @@ from sphinx.util import logging
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site.nodes import tag
+from iclutils.book.site.nodes import glossary_items, tag
 from iclutils.book.site.page import GATHERS, note, noted
 
 logger = logging.getLogger(__name__)
@@ -40,20 +40,19 @@ def note_uses(app: Sphinx, doctree: nodes.document) -> None:
 def link_first_uses(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put under each entry where it is used first."""
     uses = noted(app.env, USES)
-    for glossary in doctree.findall(addnodes.glossary):
-        for item in glossary.findall(nodes.definition_list_item):
-            terms = [term.astext().lower() for term in item.findall(nodes.term)]
-            used = [
-                (page, uses[page][term])
-                for page in cache.toc_pages(ROOT)
-                for term in terms
-                if term in uses.get(page, {})
-            ]
-            if not used:
-                logger.warning("no page uses the term %s", terms, location=item)
-                continue
-            page, place = used[0]
-            address = app.builder.get_relative_uri(docname, page) + f"#{place}"
-            link = tag("a", app.env.titles[page].astext(), href=address)
-            first = tag("p", "First use: ", link, classes=["first-use"])
-            item.next_node(nodes.definition).append(first)
+    for item in glossary_items(doctree):
+        terms = [term.astext().lower() for term in item.findall(nodes.term)]
+        used = [
+            (page, uses[page][term])
+            for page in cache.toc_pages(ROOT)
+            for term in terms
+            if term in uses.get(page, {})
+        ]
+        if not used:
+            logger.warning("no page uses the term %s", terms, location=item)
+            continue
+        page, place = used[0]
+        address = app.builder.get_relative_uri(docname, page) + f"#{place}"
+        link = tag("a", app.env.titles[page].astext(), href=address)
+        first = tag("p", "First use: ", link, classes=["first-use"])
+        item.next_node(nodes.definition).append(first)

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.aids.description import first_words
 from iclutils.book.site.content import content_of
-from iclutils.book.site.nodes import html_tag, is_section
+from iclutils.book.site.nodes import glossary_items, html_tag, is_section
 from iclutils.book.site.results import finding_text, row_anchor
 
 FOLDER = "_previews"
@@ -86,16 +85,11 @@ def previews_of(doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]
             yield from elements(node["ids"], body)
         elif isinstance(node, nodes.list_item) and node["ids"]:
             yield from items(node["ids"], body)
-        elif isinstance(node, nodes.definition_list_item) and in_glossary(node):
-            for term in node.findall(nodes.term):
-                yield from explanations(term["ids"], term.astext(), body)
         elif is_section(node):
             yield from sections(node)
-
-
-def in_glossary(item: nodes.definition_list_item) -> bool:
-    """Whether an entry stands in a glossary."""
-    return isinstance(item.parent.parent, addnodes.glossary)
+    for item in glossary_items(doctree):
+        for term in item.findall(nodes.term):
+            yield from explanations(term["ids"], term.astext(), body)
 
 
 def elements(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:

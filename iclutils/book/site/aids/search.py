@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from iclutils.book.runs.cache import CHAPTERS, is_second
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.content import content_of
-from iclutils.book.site.nodes import html_tag, is_section
+from iclutils.book.site.nodes import glossary_items, html_tag, is_section
 from iclutils.book.site.plain import plain_markdown, plain_text
 from iclutils.book.site.results import Entry, finding_text, row_anchor
 from iclutils.book.site.words import quotations, source_text
@@ -83,8 +83,8 @@ def places_of(doctree: nodes.document, page: str) -> Iterator[Place]:
         address = f"{page}.html#{section['ids'][0]}"
         keys = tuple(dict.fromkeys(index_words(section)))
         yield Place(title, within, address, keys, own_text(section), weight_of(page))
-    for item in doctree.findall(nodes.definition_list_item):
-        yield from terms_of(item, page, within)
+    for item in glossary_items(doctree):
+        yield terms_of(item, page, within)
     for signature in doctree.findall(addnodes.desc_signature):
         for place in signature["ids"]:
             name = place.rsplit(".", 1)[-1]
@@ -92,14 +92,13 @@ def places_of(doctree: nodes.document, page: str) -> Iterator[Place]:
             yield Place(name, within, f"{page}.html#{place}", (place,), text, PACKAGE)
 
 
-def terms_of(item: nodes.definition_list_item, page: str, within: str) -> Iterator[Place]:
+def terms_of(item: nodes.definition_list_item, page: str, within: str) -> Place:
     """The terms that one entry of a glossary explains, as one place."""
-    terms = [term for term in item.findall(nodes.term) if term["ids"]]
-    if terms and isinstance(item.parent.parent, addnodes.glossary):
-        names = [plain_text(term) for term in terms]
-        address = f"{page}.html#{terms[0]['ids'][0]}"
-        text = plain_text(item.next_node(nodes.definition), leave=unread)
-        yield Place(names[0], within, address, tuple(names[1:]), text, TERM)
+    terms = list(item.findall(nodes.term))
+    first, *others = [plain_text(term) for term in terms]
+    address = f"{page}.html#{terms[0]['ids'][0]}"
+    text = plain_text(item.next_node(nodes.definition), leave=unread)
+    return Place(first, within, address, tuple(others), text, TERM)
 
 
 def own_text(section: nodes.section) -> str:

@@ -88,25 +88,14 @@ class Figure:
         carried: Mapping[str, Any] = metadata.get(SVG, {})
         return carried
 
-    @property
-    def size(self) -> Size:
-        """The size that the SVG states."""
-        return self._size(self.svg)
 
-    @property
-    def wide_size(self) -> Size:
-        """The size that the wide SVG states."""
-        return self._size(self.wide_svg)
-
-    def _size(self, svg: str) -> Size:
-        head = svg[svg.index("<svg") :][:500]
-        return Size(self._stated(head, "width"), self._stated(head, "height"))
-
-    def _stated(self, head: str, side: str) -> float:
-        match = re.search(rf'\s{side}="([\d.]+)pt"', head)
-        if match is None:
-            raise ValueError(f"the SVG of {self.name} states no {side} in points: {head[:100]!r}")
-        return float(match[1])
+def size_of(svg: str, name: str) -> Size:
+    """The size that a drawing states in points; raises ``ValueError`` where it states none."""
+    head = svg[svg.index("<svg") :][:500]
+    stated = dict(re.findall(r'\s(width|height)="([\d.]+)pt"', head))
+    if len(stated) < len(Size._fields):
+        raise ValueError(f"the SVG of {name} states no size in points: {head[:100]!r}")
+    return Size(float(stated["width"]), float(stated["height"]))
 
 
 def code_cells(notebook: Any) -> list[Any]:

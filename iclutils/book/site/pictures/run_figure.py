@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 from iclutils.book.site.cells import code_without_bar
 from iclutils.book.site.nodes import from_run, html_tag, tag
 from iclutils.book.site.page import Page
-from iclutils.book.site.pictures.gallery import Figure, Size, figures_of
+from iclutils.book.site.pictures.gallery import Figure, figures_of, size_of
 
 PIXELS = 4 / 3  # to a point
 WIDE_SCREEN = "screen and (min-width: 760px)"  # there the text has the room of LAPTOP
@@ -81,17 +81,18 @@ def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> 
     Its sizes are stated so that the page does not jump when it comes.
     """
     source = page.beside(figure.file(dark=dark))
-    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.size))
+    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure, figure.svg))
     if not figure.wide_svg:
         # not the image alone: the theme hides captions beside the image of the other theme
         return tag("picture", image)
     wide = page.beside(figure.file(wide=True, dark=dark))
-    beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure.wide_size))
+    beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure, figure.wide_svg))
     return tag("picture", beside, image, classes=["wide"])
 
 
-def pixels(size: Size) -> dict[str, str]:
-    """A size as attributes of an image."""
+def pixels(figure: Figure, svg: str) -> dict[str, str]:
+    """The size of a figure's drawing as attributes of its image."""
+    size = size_of(svg, figure.name)
     return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
 
 

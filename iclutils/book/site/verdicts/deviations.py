@@ -12,13 +12,13 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 from iclutils.book.runs import cache
+from iclutils.book.site.content import label
 from iclutils.book.site.nodes import html_tag, tag
 from iclutils.book.site.page import Page, note, noted
 from iclutils.book.site.plain import plain_text
 
 HEADINGS = re.compile(r"Deviations|What we did differently")
 LEADS = (nodes.strong, nodes.emphasis)
-CHAPTER = re.compile(rf"{cache.CHAPTERS.as_posix()}/0*(\d+\w?)_")
 
 
 class Deviation(NamedTuple):
@@ -33,12 +33,12 @@ ENTRIES = "iclbook_deviations"
 
 def note_deviations(app: Sphinx, doctree: nodes.document) -> None:
     """Give the entries of a chapter's page their addresses."""
-    chapter = CHAPTER.match(app.env.docname)
-    if chapter is None:
+    folder, _, chapter = app.env.docname.rpartition("/")
+    if folder != cache.CHAPTERS.as_posix():
         return
     found: list[Deviation] = []
     for entry in entries(doctree):
-        place = f"dev-{chapter[1]}-{len(found) + 1}"
+        place = f"dev-{label(chapter)}-{len(found) + 1}"
         entry["ids"].append(place)
         found.append(Deviation(place, subject(entry)))
     note(app.env, ENTRIES, found)
