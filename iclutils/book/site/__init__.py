@@ -27,7 +27,12 @@ from iclutils.book.site import collector
 from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
-from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
+from iclutils.book.site.aids.description import (
+    NOT_FOUND,
+    add_description,
+    take_address,
+    write_sitemap,
+)
 from iclutils.book.site.aids.fonts import embed_fonts
 from iclutils.book.site.aids.glossary import link_first_uses, note_uses
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
@@ -109,6 +114,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
+    write_sitemap(site, app.config.html_baseurl, app.env.found_docs)
     write_archive(site)
     note_state(app)
 
