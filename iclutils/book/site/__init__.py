@@ -58,7 +58,12 @@ from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
 from iclutils.book.site.verdicts.deviations import note_deviations
-from iclutils.book.site.verdicts.judged import JudgedRole, check_installed, place_lines
+from iclutils.book.site.verdicts.judged import (
+    JudgedRole,
+    MarksStay,
+    check_installed,
+    place_lines,
+)
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.sentences import ClaimRole
 
@@ -146,6 +151,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("ledger-count", CountRole())
     app.add_role("judged", JudgedRole())
     app.add_role("set", SetRole())
+    app.add_post_transform(MarksStay)
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
