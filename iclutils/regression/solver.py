@@ -22,6 +22,7 @@ from iclutils.regression.prompts import Prompts
 
 Apply = Callable[[Tensor], Tensor]
 KEPT = 64  # the most directions to keep of one ridge for another
+DIRECT = 800  # the most prompts whose matrix of products is factorised: from there on it is slower
 SINGLE = 1e-6  # the least relative residual to ask of a round in single precision
 
 
@@ -179,7 +180,8 @@ def solve(
     :math:`(\frac1n\sum vv^\top + \lambda)^{-1}`. The dual serves where there are fewer prompts than
     parameters and the ridge is weak, the primal elsewhere. A product with the design matrix is
     two matrix products, :math:`x^\top\Gamma v`. Inner iterations run in single precision, residuals
-    and updates in double (iterative refinement).
+    and updates in double (iterative refinement). Up to ``DIRECT`` prompts, and twice as many as
+    there are parameters, the dual is solved without an iteration, by Cholesky's factors of K.
 
     ``lam``: the ridge, ≥ 0, and > 0 where n = d(d+1). ``tol``: the relative residual of the linear
     system, > 0; the error of Γ is at most the condition number times it. Raises ``ValueError`` for
@@ -214,7 +216,45 @@ def solve_each(
         n, d = _checked(prompts, lam)
         if lam == 0 and n == d * (d + 1):
             raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
-    double, single = (_Design(prompts, dtype) for dtype in (torch.float64, torch.float32))
+    double = _Design(prompts, torch.float64)
+    labels = prompts.y.double()
+    direct = None
+    if n <= min(DIRECT, 2 * d * (d + 1)):
+        direct = _factorised(double, labels, [n * lam / d for lam in ridges], tol)
+    return direct or _iterated(prompts, double, ridges, tol, max_iterations)
+
+
+def _factorised(
+    design: _Design, labels: Float[Tensor, " n"], ridges: Sequence[float], tol: float
+) -> list[Solution] | None:
+    """The minimisers from the factors of the dual's matrices; ``None`` where one is not precise."""
+    n, parameters = len(labels), design.x.shape[0] * design.v.shape[0]
+    kernel = (design.x.T @ design.x).mul_(design.v.T @ design.v)
+    found = []
+    for ridge in ridges:
+        matrix = kernel.clone()
+        matrix.diagonal().add_(ridge)
+        root, failed = torch.linalg.cholesky_ex(matrix)
+        if int(failed) or (ridge == 0 and n >= parameters):
+            return None
+        a = torch.cholesky_solve(labels[:, None], root)[:, 0]
+        gamma = design.adjoint(a)
+        rest, whole = labels - design.forward(gamma) - ridge * a, labels
+        if n >= parameters:  # more equations than unknowns: what counts is the system of Γ
+            rest, whole = design.adjoint(rest), design.adjoint(labels)
+        left = float(rest.norm() / whole.norm())
+        if not left <= tol:
+            return None
+        found.append(Solution(gamma.T.contiguous(), 0, left))
+    return found
+
+
+def _iterated(
+    prompts: Prompts, double: _Design, ridges: Sequence[float], tol: float, max_iterations: int
+) -> list[Solution]:
+    """The minimisers by conjugate gradients."""
+    n, d = prompts.x.shape
+    single = _Design(prompts, torch.float32)
     covariance = double.v @ double.v.T / n
     labels = prompts.y.double()
     spans = {True: _Span(), False: _Span()}
