@@ -353,6 +353,11 @@ UNCLEAR = {  # once the error was somebody else's
         ValueError,
         "covariance must be positive definite",
     ),
+    "an indefinite covariance of the fast sampler": Refusal(
+        lambda: prompts.sample(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
+        ValueError,
+        "covariance must be positive definite",
+    ),
     "a covariance of another d": Refusal(
         lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=ones(2, 2)),
         ValueError,

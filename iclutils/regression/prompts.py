@@ -202,6 +202,7 @@ def sample(
     generator: torch.Generator,
     *,
     n: int | None = None,
+    covariance: Float[Tensor, "d d"] | None = None,
 ) -> Prompts:
     r"""Draw ``n`` prompts (k if not given) exactly, in O(d) each whatever ℓ.
 
@@ -214,9 +215,10 @@ def sample(
         &= \tfrac{\|w\|}d W_{11} + \sqrt{\tfrac\rho d}\,W_{12}.
 
     Across w, given the labels, :math:`\sum_i y_ix_i` is :math:`N(0, \sum_i y_i^2/d)`.
+    Tokens of the ``covariance`` :math:`C = LL^\top` over d, positive definite (identity if not
+    given), are L times these, and the task w is to them what :math:`L^\top w` is to these.
     Raises ``ValueError`` where ``tasks`` is not (k, d) with the context's d or not finite, ``n`` is
-    below 1, or
-    the arrays would take more than ``MEMORY_LIMIT`` bytes.
+    below 1, C is another, or the arrays would take more than ``MEMORY_LIMIT`` bytes.
 
     >>> tasks = torch.eye(3, dtype=torch.float64)
     >>> sample(tasks, Context(3, 8, 0.1), torch.Generator().manual_seed(0), n=5).v.shape
@@ -227,6 +229,11 @@ def sample(
     validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n, d)
+    if covariance is not None:
+        root = _root(covariance, d)
+        plain = sample(product(tasks.double(), root), context, generator, n=n)
+        sums = product(plain.v[:, :d], root.T)
+        return Prompts(product(plain.x, root.T), torch.cat([sums, plain.v[:, d:]], 1), plain.y)
     w = tasks.double() if n == k else tasks.double()[torch.arange(n) % k]
     norm = w.norm(dim=1)
     w11 = chi_square(ell, n, generator)
@@ -252,6 +259,15 @@ def sample(
 def _dots(a: Float[Tensor, "n d"], b: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
     """The products of every row of ``a`` with its row of ``b``, without the n × d array of them."""
     return torch.from_numpy(np.einsum("nd,nd->n", a.numpy(), b.numpy()))
+
+
+def _root(covariance: Float[Tensor, "d d"], d: int) -> Float[Tensor, "d d"]:
+    """Cholesky's factor of a covariance of tokens, where it has one."""
+    validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
+    root, failed = torch.linalg.cholesky_ex(covariance)
+    if int(failed):
+        raise ValueError("covariance must be positive definite; it is not")
+    return root
 
 
 def check_memory(n: int, d: int) -> None:
@@ -286,11 +302,7 @@ def sample_naive(
     w = tasks.double()[torch.arange(n) % k]
     x = normal(n, ell + 1, d, generator=generator).div_(math.sqrt(d))
     if covariance is not None:
-        validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
-        root, failed = torch.linalg.cholesky_ex(covariance)
-        if int(failed):
-            raise ValueError("covariance must be positive definite; it is not")
-        x = product(x.view(-1, d), root.T).view(n, ell + 1, d)
+        x = product(x.view(-1, d), _root(covariance, d).T).view(n, ell + 1, d)
     y = product(x, w[:, :, None]).squeeze(2)
     y += math.sqrt(rho) * normal(n, ell + 1, generator=generator)
     sums = product(y[:, None, :ell], x[:, :ell]).squeeze(1)

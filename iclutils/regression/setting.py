@@ -3,7 +3,7 @@ r"""The experiment at finite size: draw a pretraining set, train Γ, find its ex
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import torch
@@ -107,14 +107,23 @@ class Setting:
 
         They are on this trial's tasks, balanced; on fresh ones for κ = ∞.
         """
-        if self.kappa == math.inf:
-            other = stream(seed, "other tasks", self.d, trial)
-            tasks = draw_tasks(m, self.d, other, normalised=self.normalised)
-        else:
-            tasks = self.tasks(seed, trial)
-        generator = stream(seed, "other prompts", self.d, self.ell, len(tasks), trial)
-        whole = max(1, m // len(tasks)) * len(tasks)
-        return tasks, sample(tasks, self.context, generator, n=whole)
+        k = None if self.kappa == math.inf else self.k
+        return _other_prompts(self.context, k, self.normalised, seed, trial, m)
+
+
+@lru_cache(maxsize=4)  # the points of a curve that differ in n alone have the same
+def _other_prompts(
+    context: Context, k: int | None, normalised: bool, seed: int, trial: int, m: int
+) -> tuple[Float[Tensor, "k d"], Prompts]:
+    """About ``m`` prompts that are not trained on, on ``k`` tasks of a trial or on fresh ones."""
+    d = context.d
+    if k is None:
+        tasks = draw_tasks(m, d, stream(seed, "other tasks", d, trial), normalised=normalised)
+    else:
+        tasks = draw_tasks(k, d, stream(seed, "tasks", d, k, trial), normalised=normalised)
+    generator = stream(seed, "other prompts", d, context.ell, len(tasks), trial)
+    whole = max(1, m // len(tasks)) * len(tasks)
+    return tasks, sample(tasks, context, generator, n=whole)
 
 
 def errors(
