@@ -18,7 +18,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import normal, stream
+from iclutils.ground.randomness import stream
 from iclutils.regression import prompts
 
 
@@ -102,8 +102,8 @@ def _draw_set(
 ) -> tuple[Float[Tensor, "prompts e t"], Float[Tensor, " prompts"]]:
     """One prompt for each task in ``w``, its last label set to zero, and that label."""
     n, d = w.shape
-    x = normal(n, d, ell + 1, generator=generator) / math.sqrt(d)
-    noise = normal(n, ell + 1, generator=generator)
+    x = torch.randn(n, d, ell + 1, dtype=torch.float64, generator=generator) / math.sqrt(d)
+    noise = torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
     labels = torch.einsum("nd,ndl->nl", w, x) + math.sqrt(rho) * noise
     answers = labels[:, -1].clone()
     labels[:, -1] = 0
