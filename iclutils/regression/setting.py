@@ -132,8 +132,8 @@ def errors(
     """Draw one pretraining set, train Γ for each ridge ≥ 0, return the exact (e_ICL, e_IDG).
 
     Where the solver iterates, its default residual ``tol`` leaves a relative error in the errors.
-    Against 1e-11, at d = 20 and 50, it is at most 3e-6 for τ = 0.4 and 0.8; for τ from 1.2 on it grows with the
-    context, to 1e-5, 4e-5 and 3e-4 for α = 1, 10 and 100.
+    Against 1e-11, at d = 20 and 50, it is at most 3e-6 for τ = 0.4 and 0.8; for τ from 1.2 on it
+    grows with the context, to 1e-5, 4e-5 and 3e-4 for α = 1, 10 and 100.
     Raises ``TypeError`` or ``ValueError`` where ``ridges`` is no sequence of at least one number,
     and what :func:`iclutils.regression.solver.solve` raises.
     """
