@@ -6,7 +6,9 @@ Every draw is a function of (seed, role, index), never of what was drawn before 
 import hashlib
 import math
 
+import numpy as np
 import torch
+from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
@@ -65,6 +67,19 @@ def normal(*size: int, generator: torch.Generator) -> Tensor:
         last = torch.rand(GROUP, dtype=torch.float64, generator=generator)
         numbers[-GROUP:] = _box_muller(last)
     return numbers.view(size)
+
+
+def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
+    r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
+
+    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw. Raises
+    ``ValueError`` where ``degrees`` or ``n`` is below 1.
+    """
+    validation.whole("degrees", degrees)
+    validation.whole("n", n)
+    seed = int(torch.randint(2**62, (), generator=generator))
+    draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
+    return torch.as_tensor(draws)
 
 
 def _box_muller(uniform: Tensor) -> Tensor:

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import normal, stream
-from iclutils.regression.prompts import LARGEST, Context, chi_square, draw_tasks
+from iclutils.ground.randomness import chi_square, normal, stream
+from iclutils.regression.prompts import LARGEST, Context, draw_tasks
 
 
 def dmmse_errors(

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.products import product
-from iclutils.ground.randomness import normal
+from iclutils.ground.randomness import chi_square, normal
 
 LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
@@ -183,19 +183,6 @@ def draw_tasks(
     return w
 
 
-def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
-    r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
-
-    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw. Raises
-    ``ValueError`` where ``degrees`` or ``n`` is below 1.
-    """
-    validation.whole("degrees", degrees)
-    validation.whole("n", n)
-    seed = int(torch.randint(2**62, (), generator=generator))
-    draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
-    return torch.as_tensor(draws)
-
-
 def sample(
     tasks: Float[Tensor, "k d"],
     context: Context,
@@ -264,6 +251,7 @@ def _dots(a: Float[Tensor, "n d"], b: Float[Tensor, "n d"]) -> Float[Tensor, " n
 def _root(covariance: Float[Tensor, "d d"], d: int) -> Float[Tensor, "d d"]:
     """Cholesky's factor of a covariance of tokens, where it has one."""
     validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
+    root: Tensor
     root, failed = torch.linalg.cholesky_ex(covariance)
     if int(failed):
         raise ValueError("covariance must be positive definite; it is not")

@@ -19,9 +19,9 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.regression.phase import LARGEST
 from iclutils.regression.prompts import Prompts
+from iclutils.regression.spans import Span
 
 Apply = Callable[[Tensor], Tensor]
-KEPT = 64  # the most directions to keep of one ridge for another
 DIRECT = 800  # the most prompts whose matrix of products is factorised: from there on it is slower
 SINGLE = 1e-6  # the least relative residual to ask of a round in single precision
 
@@ -76,40 +76,12 @@ class _System(NamedTuple):
         return cls(lambda g: design.adjoint(design.forward(g)), ridge, lambda g: half @ g)
 
 
-class _Span:
-    """Directions that were searched with one ridge, and their images without it.
-
-    For another ridge the images are known, too: the best vector of the span is a start for it.
-    """
-
-    def __init__(self) -> None:
-        self.directions: list[Tensor] = []
-        self.images: list[Tensor] = []
-
-    def add(self, direction: Tensor, image: Tensor) -> None:
-        """Keep a direction and its image, while there are few."""
-        if len(self.directions) < KEPT:
-            size = direction.norm()
-            self.directions.append((direction / size).double().flatten())
-            self.images.append((image / size).double().flatten())
-
-    def best(self, b: Tensor, ridge: float) -> Tensor:
-        """The vector of the span that solves the system in the span (Galerkin); 0 for none."""
-        if not self.directions:
-            return torch.zeros_like(b)
-        directions, images = torch.stack(self.directions), torch.stack(self.images)
-        square = directions @ (images + ridge * directions).T
-        share = torch.linalg.lstsq(square, (directions @ b.flatten())[:, None]).solution
-        found: Tensor = share.T @ directions
-        return found.view_as(b)
-
-
 def _dot(a: Tensor, b: Tensor) -> float:
     return float((a * b).sum(dtype=torch.float64))
 
 
 def _conjugate_gradients(
-    system: _System, b: Tensor, tol: float, budget: int, span: _Span | None
+    system: _System, b: Tensor, tol: float, budget: int, span: Span | None
 ) -> tuple[Tensor, int]:
     """Iterate until the residual is ``tol`` of ``b`` or the budget is spent; x and the iterations.
 
@@ -257,7 +229,7 @@ def _iterated(
     single = _Design(prompts, torch.float32)
     covariance = double.v @ double.v.T / n
     labels = prompts.y.double()
-    spans = {True: _Span(), False: _Span()}
+    spans = {True: Span(), False: Span()}
     found = []
     for lam in ridges:
         inverse = _preconditioner(covariance, n, lam)
@@ -280,7 +252,7 @@ def _iterated(
 
 
 def _refine(
-    double: _System, single: _System, b: Tensor, tol: float, budget: int, span: _Span | None
+    double: _System, single: _System, b: Tensor, tol: float, budget: int, span: Span | None
 ) -> tuple[Tensor, int, float]:
     """Iterative refinement: the solution, the iterations spent and the true relative residual.
 
