@@ -3,10 +3,8 @@
 import ast
 import re
 
-import matplotlib
 import matplotlib.pyplot as plt
 import pytest
-import seaborn
 from matplotlib.colors import rgb_to_hsv, to_hex
 
 from iclutils.book.figures import style
@@ -26,25 +24,6 @@ def test_colours_are_the_palette_of_the_style():
 def test_a_line_stands_out_from_the_page(colour):
     """WCAG 2.2, 1.4.11: graphics need a contrast of 3 with what they stand on."""
     assert contrast(colour, "#ffffff") >= 3
-
-
-def test_the_look_is_seaborns():
-    """Which is not imported by a page: it would be a third of what its first cell waits for."""
-    ours = style.SIZES | style.SPACES | style.LOOKS
-    with matplotlib.rc_context():
-        style.use_style()
-        here = dict(plt.rcParams)
-    with matplotlib.rc_context():
-        seaborn.set_theme(style="whitegrid", context="notebook", palette=style.CYCLE, rc=ours)
-        there = dict(plt.rcParams)
-    del here["image.cmap"], there["image.cmap"]  # every image of the book names its own
-    for of in (here, there):  # a colour has several names
-        of["patch.facecolor"] = to_hex(of["patch.facecolor"])
-        of["axes.prop_cycle"] = [to_hex(one) for one in of["axes.prop_cycle"].by_key()["color"]]
-    assert here == there
-    for count in range(1, 12):
-        theirs = [to_hex(colour) for colour in seaborn.color_palette("flare", count)]
-        assert [to_hex(colour) for colour in style.ramp(count)] == theirs
 
 
 def test_a_ramp_goes_from_light_to_dark():
