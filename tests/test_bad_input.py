@@ -14,7 +14,7 @@ from torch import Tensor
 
 from iclutils import recorded
 from iclutils.ground import sphere, statistics
-from iclutils.ground.randomness import stream
+from iclutils.ground.randomness import chi_square, stream
 from iclutils.regression import (
     dmmse,
     fleet,
@@ -174,7 +174,7 @@ SILENT = {  # once a value came, or NaN
     "NaN tokens": Refusal(lambda: CASE.contexts(NAN, 0), TypeError, "tokens .* nan"),
     "error at ρ < 0": Refusal(lambda: MOMENTS.error(ones(3, 4), -1.0), ValueError, "rho .* -1"),
     "χ² of 0 degrees": Refusal(
-        lambda: prompts.chi_square(0, 3, draw()), ValueError, "degrees must be at least 1; got 0"
+        lambda: chi_square(0, 3, draw()), ValueError, "degrees must be at least 1; got 0"
     ),
     "no ridges": Refusal(lambda: setting.errors(POINT, [], 0, 0), ValueError, "ridges .* none"),
     "a layer without tokens": Refusal(
@@ -350,6 +350,11 @@ UNCLEAR = {  # once the error was somebody else's
     ),
     "an indefinite covariance": Refusal(
         lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
+        ValueError,
+        "covariance must be positive definite",
+    ),
+    "an indefinite covariance of the fast sampler": Refusal(
+        lambda: prompts.sample(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
         ValueError,
         "covariance must be positive definite",
     ),

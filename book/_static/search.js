@@ -10,9 +10,11 @@ const TITLE = 40, KEY = 45, EXACT = 60, PHRASE = 12, WORD = 1, OFTEN = 6;
 const GREEK = {alpha: "α", beta: "β", gamma: "γ", kappa: "κ", lambda: "λ", nu: "ν", rho: "ρ", sigma: "σ", tau: "τ"};
 const plain = text => text.toLowerCase().replaceAll("^", "").replace(/[“”"]/g, "").replace(/\s+/g, " ").trim();
 const escaped = text => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-/** Where a word begins in a text; a plural also finds the singular. */
+/** A word without the ending that its other forms have not: "teaching" finds teach and teaches, a plural the singular. */
+const ENDING = /(?<=[a-z]{5})(?:ing|ed)$|(?<=[a-z]{4})(?<!s)s$/;
+/** Where a word, or another form of it, begins in a text. */
 const start = word => {
-  const stem = word.length > 4 && /[a-z]s$/.test(word) && !word.endsWith("ss") ? word.slice(0, -1) : word;
+  const stem = word.replace(ENDING, "");
   const forms = [stem, GREEK[word]].filter(Boolean).map(escaped).join("|");
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${forms})`, "giu");
 };

@@ -4,10 +4,18 @@ Every draw is a function of (seed, role, index), never of what was drawn before 
 """
 
 import hashlib
+import math
 
+import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from iclutils.ground import validation
+
+GROUP = 16  # numbers that torch turns into normal ones together, eight pairs
+MANY = 4096  # from so many numbers on ours is the faster way
+AT_ONCE = 16384  # numbers that stay in the processor's cache, a multiple of GROUP
 
 
 def stream(seed: int, *role: str | int) -> torch.Generator:
@@ -35,6 +43,53 @@ def stream(seed: int, *role: str | int) -> torch.Generator:
     digest = hashlib.sha256(key.encode()).digest()
     state = int.from_bytes(digest[:8], "big") >> 1
     return torch.Generator().manual_seed(state)
+
+
+def normal(*size: int, generator: torch.Generator) -> Tensor:
+    """Standard normal numbers in double precision: those of ``torch.randn``, to their last digit.
+
+    torch makes them of uniform ones by the formula of Box and Muller, one after the other; here it
+    is applied to many at once. ``generator`` is left as ``torch.randn`` leaves it. Raises
+    ``RuntimeError`` for a negative size.
+
+    >>> ours = normal(3, 2000, generator=stream(0, "tasks"))
+    >>> torchs = torch.randn(3, 2000, dtype=torch.float64, generator=stream(0, "tasks"))
+    >>> float((ours - torchs).abs().max()) < 1e-14
+    True
+    """
+    many = math.prod(size)
+    if many < MANY:
+        return torch.randn(size, dtype=torch.float64, generator=generator)
+    numbers = torch.rand(many, dtype=torch.float64, generator=generator)
+    for some in torch.split(numbers[: many - many % GROUP], AT_ONCE):
+        _box_muller(some)
+    if many % GROUP:  # torch draws the last group anew
+        last = torch.rand(GROUP, dtype=torch.float64, generator=generator)
+        numbers[-GROUP:] = _box_muller(last)
+    return numbers.view(size)
+
+
+def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
+    r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
+
+    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw. Raises
+    ``ValueError`` where ``degrees`` or ``n`` is below 1.
+    """
+    validation.whole("degrees", degrees)
+    validation.whole("n", n)
+    seed = int(torch.randint(2**62, (), generator=generator))
+    draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
+    return torch.as_tensor(draws)
+
+
+def _box_muller(uniform: Tensor) -> Tensor:
+    """Make uniform numbers normal in place, group by group: the first half with the second."""
+    groups = uniform.view(-1, 2, GROUP // 2)
+    radius = (1 - groups[:, 0]).log_().mul_(-2).sqrt_()
+    angle = groups[:, 1] * (2 * math.pi)
+    torch.mul(radius, angle.cos(), out=groups[:, 0])
+    torch.mul(radius, angle.sin_(), out=groups[:, 1])
+    return uniform
 
 
 def _written(part: str | int) -> str:

@@ -165,8 +165,8 @@ def within(
     Raises ``TypeError`` for what is no tensor, ``ValueError`` with the first entry outside.
     """
     finite(name, tensor)
-    outside = tensor[(tensor < low) | (tensor > high)]
-    if outside.numel():
+    if tensor.numel() and (float(tensor.amin()) < low or float(tensor.amax()) > high):
+        outside = tensor[(tensor < low) | (tensor > high)]
         first = float(outside.flatten()[0])
         raise ValueError(f"{name} must be in [{low:g}, {high:g}]; one of its entries is {first:g}")
     return tensor

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import stream
-from iclutils.regression.prompts import LARGEST, Context, chi_square, draw_tasks
+from iclutils.ground.randomness import chi_square, normal, stream
+from iclutils.regression.prompts import LARGEST, Context, draw_tasks
 
 
 def dmmse_errors(
@@ -45,14 +45,14 @@ def dmmse_errors(
     validation.whole("ell", ell, low=d)
     validation.positive("rho", rho)
     validation.whole("contexts", contexts)
-    normal = torch.randn(contexts, d, d, dtype=torch.float64, generator=generator).tril(-1)
+    below = normal(contexts, d, d, generator=generator).tril(-1)
     chi = torch.stack([chi_square(ell - i, contexts, generator) for i in range(d)], 1).sqrt()
-    root = (normal + torch.diag_embed(chi)) / math.sqrt(d)
+    root = (below + torch.diag_embed(chi)) / math.sqrt(d)
     if fresh:
-        w = torch.randn(contexts, d, dtype=torch.float64, generator=generator)
+        w = normal(contexts, d, generator=generator)
     else:
         w = tasks[torch.randint(k, (contexts,), generator=generator)]
-    noise = torch.randn(contexts, d, dtype=torch.float64, generator=generator)
+    noise = normal(contexts, d, generator=generator)
     # Rᵀw + noise, because XᵀX = RRᵀ and Xᵀε = √ρ R·noise
     seen = torch.einsum("cdi,cd->ci", root, w) + math.sqrt(rho) * noise
     away = (seen[:, None] - torch.einsum("cdi,kd->cki", root, tasks)).square().sum(2)

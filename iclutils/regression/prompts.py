@@ -20,6 +20,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.products import product
+from iclutils.ground.randomness import chi_square, normal
 
 LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
@@ -175,24 +176,11 @@ def draw_tasks(
     """
     validation.whole("k", k)
     validation.whole("d", d)
-    w = torch.randn(k, d, dtype=torch.float64, generator=generator)
+    w = normal(k, d, generator=generator)
     if normalised:
         norm: Tensor = w.norm(dim=1, keepdim=True)
         return w * (math.sqrt(d) / norm)
     return w
-
-
-def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor, " n"]:
-    r"""``n`` draws of :math:`\chi^2` with ``degrees`` ≥ 1 degrees of freedom.
-
-    They are NumPy's (torch has no gamma sampler that takes a generator), seeded by one draw. Raises
-    ``ValueError`` where ``degrees`` or ``n`` is below 1.
-    """
-    validation.whole("degrees", degrees)
-    validation.whole("n", n)
-    seed = int(torch.randint(2**62, (), generator=generator))
-    draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
-    return torch.as_tensor(draws)
 
 
 def sample(
@@ -201,6 +189,7 @@ def sample(
     generator: torch.Generator,
     *,
     n: int | None = None,
+    covariance: Float[Tensor, "d d"] | None = None,
 ) -> Prompts:
     r"""Draw ``n`` prompts (k if not given) exactly, in O(d) each whatever ℓ.
 
@@ -213,9 +202,10 @@ def sample(
         &= \tfrac{\|w\|}d W_{11} + \sqrt{\tfrac\rho d}\,W_{12}.
 
     Across w, given the labels, :math:`\sum_i y_ix_i` is :math:`N(0, \sum_i y_i^2/d)`.
+    Tokens of the ``covariance`` :math:`C = LL^\top` over d, positive definite (identity if not
+    given), are L times these, and the task w is to them what :math:`L^\top w` is to these.
     Raises ``ValueError`` where ``tasks`` is not (k, d) with the context's d or not finite, ``n`` is
-    below 1, or
-    the arrays would take more than ``MEMORY_LIMIT`` bytes.
+    below 1, C is another, or the arrays would take more than ``MEMORY_LIMIT`` bytes.
 
     >>> tasks = torch.eye(3, dtype=torch.float64)
     >>> sample(tasks, Context(3, 8, 0.1), torch.Generator().manual_seed(0), n=5).v.shape
@@ -226,22 +216,46 @@ def sample(
     validation.within("tasks", tasks, -LARGEST, LARGEST)
     n = k if n is None else validation.whole("n", n)
     check_memory(n, d)
-    w = tasks.double()[torch.arange(n) % k]
+    if covariance is not None:
+        root = _root(covariance, d)
+        plain = sample(product(tasks.double(), root), context, generator, n=n)
+        sums = product(plain.v[:, :d], root.T)
+        return Prompts(product(plain.x, root.T), torch.cat([sums, plain.v[:, d:]], 1), plain.y)
+    w = tasks.double() if n == k else tasks.double()[torch.arange(n) % k]
     norm = w.norm(dim=1)
     w11 = chi_square(ell, n, generator)
-    t = torch.randn(n, dtype=torch.float64, generator=generator)
+    t = normal(n, generator=generator)
     w22 = t.square() + (chi_square(ell - 1, n, generator) if ell > 1 else 0.0)
     w12 = w11.sqrt() * t
     along = norm * w11 / d + math.sqrt(rho / d) * w12
     labels = norm * (along + math.sqrt(rho / d) * w12) + rho * w22
-    u = w / norm.clamp_min(1e-300)[:, None]
-    across = torch.randn(n, d, dtype=torch.float64, generator=generator)
-    across = across * (labels.clamp_min(0) / d).sqrt()[:, None]
-    across += u * (along - (across * u).sum(1))[:, None]
-    v = torch.cat([across * (d / ell), labels[:, None] / ell], 1)
-    x = torch.randn(n, d, dtype=torch.float64, generator=generator) / math.sqrt(d)
-    noise = torch.randn(n, dtype=torch.float64, generator=generator)
-    return Prompts(x, v, (x * w).sum(1) + math.sqrt(rho) * noise)
+    # in place: what is n × d would not stay in the processor's cache
+    v = torch.empty(n, d + 1, dtype=torch.float64)
+    sums = v[:, :d]
+    spread = (labels.clamp_min(0) / d).sqrt() * (d / ell)
+    torch.mul(normal(n, d, generator=generator), spread[:, None], out=sums)
+    norm = norm.clamp_min(1e-200)  # of a task that is 0, too
+    missing = along * (d / ell) - _dots(sums, w) / norm
+    sums.addcmul_(w, (missing / norm)[:, None])
+    v[:, d] = labels / ell
+    x = normal(n, d, generator=generator).div_(math.sqrt(d))
+    noise = normal(n, generator=generator)
+    return Prompts(x, v, _dots(x, w) + math.sqrt(rho) * noise)
+
+
+def _dots(a: Float[Tensor, "n d"], b: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
+    """The products of every row of ``a`` with its row of ``b``, without the n × d array of them."""
+    return torch.from_numpy(np.einsum("nd,nd->n", a.numpy(), b.numpy()))
+
+
+def _root(covariance: Float[Tensor, "d d"], d: int) -> Float[Tensor, "d d"]:
+    """Cholesky's factor of a covariance of tokens, where it has one."""
+    validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
+    root: Tensor
+    root, failed = torch.linalg.cholesky_ex(covariance)
+    if int(failed):
+        raise ValueError("covariance must be positive definite; it is not")
+    return root
 
 
 def check_memory(n: int, d: int) -> None:
@@ -274,15 +288,11 @@ def sample_naive(
     n = k if n is None else validation.whole("n", n)
     check_memory(n * (ell + 1), d)
     w = tasks.double()[torch.arange(n) % k]
-    x = torch.randn(n, ell + 1, d, dtype=torch.float64, generator=generator).div_(math.sqrt(d))
+    x = normal(n, ell + 1, d, generator=generator).div_(math.sqrt(d))
     if covariance is not None:
-        validation.shape("covariance", validation.finite("covariance", covariance), "d d", d=d)
-        root, failed = torch.linalg.cholesky_ex(covariance)
-        if int(failed):
-            raise ValueError("covariance must be positive definite; it is not")
-        x = product(x.view(-1, d), root.T).view(n, ell + 1, d)
+        x = product(x.view(-1, d), _root(covariance, d).T).view(n, ell + 1, d)
     y = product(x, w[:, :, None]).squeeze(2)
-    y += math.sqrt(rho) * torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    y += math.sqrt(rho) * normal(n, ell + 1, generator=generator)
     sums = product(y[:, None, :ell], x[:, :ell]).squeeze(1)
     squares = y[:, :ell].square().mean(1, keepdim=True)
     return Prompts(x[:, ell], torch.cat([sums * (d / ell), squares], 1), y[:, ell])
@@ -301,8 +311,8 @@ def sample_orthonormal(context: Context, generator: torch.Generator, *, n: int) 
     validation.whole("n", n)
     check_memory(n * (ell + 1) // K + n, K)
     index = torch.randint(K, (n, ell + 1), generator=generator)
-    w = torch.randn(n, K, dtype=torch.float64, generator=generator)
-    noise = torch.randn(n, ell + 1, dtype=torch.float64, generator=generator)
+    w = normal(n, K, generator=generator)
+    noise = normal(n, ell + 1, generator=generator)
     y = w.gather(1, index) + math.sqrt(rho) * noise
     sums = torch.zeros(n, K, dtype=torch.float64).scatter_add_(1, index[:, :ell], y[:, :ell])
     squares = y[:, :ell].square().mean(1, keepdim=True)

@@ -3,7 +3,7 @@ r"""The experiment at finite size: draw a pretraining set, train Γ, find its ex
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import torch
@@ -107,14 +107,23 @@ class Setting:
 
         They are on this trial's tasks, balanced; on fresh ones for κ = ∞.
         """
-        if self.kappa == math.inf:
-            other = stream(seed, "other tasks", self.d, trial)
-            tasks = draw_tasks(m, self.d, other, normalised=self.normalised)
-        else:
-            tasks = self.tasks(seed, trial)
-        generator = stream(seed, "other prompts", self.d, self.ell, len(tasks), trial)
-        whole = max(1, m // len(tasks)) * len(tasks)
-        return tasks, sample(tasks, self.context, generator, n=whole)
+        k = None if self.kappa == math.inf else self.k
+        return _other_prompts(self.context, k, self.normalised, seed, trial, m)
+
+
+@lru_cache(maxsize=4)  # the points of a curve that differ in n alone have the same
+def _other_prompts(
+    context: Context, k: int | None, normalised: bool, seed: int, trial: int, m: int
+) -> tuple[Float[Tensor, "k d"], Prompts]:
+    """About ``m`` prompts that are not trained on, on ``k`` tasks of a trial or on fresh ones."""
+    d = context.d
+    if k is None:
+        tasks = draw_tasks(m, d, stream(seed, "other tasks", d, trial), normalised=normalised)
+    else:
+        tasks = draw_tasks(k, d, stream(seed, "tasks", d, k, trial), normalised=normalised)
+    generator = stream(seed, "other prompts", d, context.ell, len(tasks), trial)
+    whole = max(1, m // len(tasks)) * len(tasks)
+    return tasks, sample(tasks, context, generator, n=whole)
 
 
 def errors(
@@ -122,9 +131,9 @@ def errors(
 ) -> Float[Tensor, "ridges 2"]:
     """Draw one pretraining set, train Γ for each ridge ≥ 0, return the exact (e_ICL, e_IDG).
 
-    The default residual ``tol`` of the solver leaves a relative error in the errors. Against 1e-11,
-    at d = 20 and 50, it is at most 3e-6 for τ = 0.4 and 0.8; for τ from 1.2 on it grows with the
-    context, to 1e-5, 4e-5 and 3e-4 for α = 1, 10 and 100.
+    Where the solver iterates, its default residual ``tol`` leaves a relative error in the errors.
+    Against 1e-11, at d = 20 and 50, it is at most 3e-6 for τ = 0.4 and 0.8; for τ from 1.2 on it
+    grows with the context, to 1e-5, 4e-5 and 3e-4 for α = 1, 10 and 100.
     Raises ``TypeError`` or ``ValueError`` where ``ridges`` is no sequence of at least one number,
     and what :func:`iclutils.regression.solver.solve` raises.
     """

@@ -19,9 +19,10 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.regression.phase import LARGEST
 from iclutils.regression.prompts import Prompts
+from iclutils.regression.spans import Span
 
 Apply = Callable[[Tensor], Tensor]
-KEPT = 64  # the most directions to keep of one ridge for another
+DIRECT = 800  # the most prompts whose matrix of products is factorised: from there on it is slower
 SINGLE = 1e-6  # the least relative residual to ask of a round in single precision
 
 
@@ -75,40 +76,12 @@ class _System(NamedTuple):
         return cls(lambda g: design.adjoint(design.forward(g)), ridge, lambda g: half @ g)
 
 
-class _Span:
-    """Directions that were searched with one ridge, and their images without it.
-
-    For another ridge the images are known, too: the best vector of the span is a start for it.
-    """
-
-    def __init__(self) -> None:
-        self.directions: list[Tensor] = []
-        self.images: list[Tensor] = []
-
-    def add(self, direction: Tensor, image: Tensor) -> None:
-        """Keep a direction and its image, while there are few."""
-        if len(self.directions) < KEPT:
-            size = direction.norm()
-            self.directions.append((direction / size).double().flatten())
-            self.images.append((image / size).double().flatten())
-
-    def best(self, b: Tensor, ridge: float) -> Tensor:
-        """The vector of the span that solves the system in the span (Galerkin); 0 for none."""
-        if not self.directions:
-            return torch.zeros_like(b)
-        directions, images = torch.stack(self.directions), torch.stack(self.images)
-        square = directions @ (images + ridge * directions).T
-        share = torch.linalg.lstsq(square, (directions @ b.flatten())[:, None]).solution
-        found: Tensor = share.T @ directions
-        return found.view_as(b)
-
-
 def _dot(a: Tensor, b: Tensor) -> float:
     return float((a * b).sum(dtype=torch.float64))
 
 
 def _conjugate_gradients(
-    system: _System, b: Tensor, tol: float, budget: int, span: _Span | None
+    system: _System, b: Tensor, tol: float, budget: int, span: Span | None
 ) -> tuple[Tensor, int]:
     """Iterate until the residual is ``tol`` of ``b`` or the budget is spent; x and the iterations.
 
@@ -179,7 +152,8 @@ def solve(
     :math:`(\frac1n\sum vv^\top + \lambda)^{-1}`. The dual serves where there are fewer prompts than
     parameters and the ridge is weak, the primal elsewhere. A product with the design matrix is
     two matrix products, :math:`x^\top\Gamma v`. Inner iterations run in single precision, residuals
-    and updates in double (iterative refinement).
+    and updates in double (iterative refinement). Up to ``DIRECT`` prompts, and twice as many as
+    there are parameters, the dual is solved without an iteration, by Cholesky's factors of K.
 
     ``lam``: the ridge, ≥ 0, and > 0 where n = d(d+1). ``tol``: the relative residual of the linear
     system, > 0; the error of Γ is at most the condition number times it. Raises ``ValueError`` for
@@ -214,10 +188,48 @@ def solve_each(
         n, d = _checked(prompts, lam)
         if lam == 0 and n == d * (d + 1):
             raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
-    double, single = (_Design(prompts, dtype) for dtype in (torch.float64, torch.float32))
+    double = _Design(prompts, torch.float64)
+    labels = prompts.y.double()
+    direct = None
+    if n <= min(DIRECT, 2 * d * (d + 1)):
+        direct = _factorised(double, labels, [n * lam / d for lam in ridges], tol)
+    return direct or _iterated(prompts, double, ridges, tol, max_iterations)
+
+
+def _factorised(
+    design: _Design, labels: Float[Tensor, " n"], ridges: Sequence[float], tol: float
+) -> list[Solution] | None:
+    """The minimisers from the factors of the dual's matrices; ``None`` where one is not precise."""
+    n, parameters = len(labels), design.x.shape[0] * design.v.shape[0]
+    kernel = (design.x.T @ design.x).mul_(design.v.T @ design.v)
+    found = []
+    for ridge in ridges:
+        matrix = kernel.clone()
+        matrix.diagonal().add_(ridge)
+        root, failed = torch.linalg.cholesky_ex(matrix)
+        if int(failed) or (ridge == 0 and n >= parameters):
+            return None
+        a = torch.cholesky_solve(labels[:, None], root)[:, 0]
+        gamma = design.adjoint(a)
+        rest, whole = labels - design.forward(gamma) - ridge * a, labels
+        if n >= parameters:  # more equations than unknowns: what counts is the system of Γ
+            rest, whole = design.adjoint(rest), design.adjoint(labels)
+        left = float(rest.norm() / whole.norm())
+        if not left <= tol:
+            return None
+        found.append(Solution(gamma.T.contiguous(), 0, left))
+    return found
+
+
+def _iterated(
+    prompts: Prompts, double: _Design, ridges: Sequence[float], tol: float, max_iterations: int
+) -> list[Solution]:
+    """The minimisers by conjugate gradients."""
+    n, d = prompts.x.shape
+    single = _Design(prompts, torch.float32)
     covariance = double.v @ double.v.T / n
     labels = prompts.y.double()
-    spans = {True: _Span(), False: _Span()}
+    spans = {True: Span(), False: Span()}
     found = []
     for lam in ridges:
         inverse = _preconditioner(covariance, n, lam)
@@ -240,7 +252,7 @@ def solve_each(
 
 
 def _refine(
-    double: _System, single: _System, b: Tensor, tol: float, budget: int, span: _Span | None
+    double: _System, single: _System, b: Tensor, tol: float, budget: int, span: Span | None
 ) -> tuple[Tensor, int, float]:
     """Iterative refinement: the solution, the iterations spent and the true relative residual.
 

@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import stream
+from iclutils.ground.randomness import normal, stream
 
 LARGEST = 1e100  # of a length: its square is a number too
 
@@ -41,7 +41,7 @@ def sample(
     ((4, 10, 3), True)
     """
     size = validation.sizes("size", size)
-    z = torch.randn(*size, covariates.d, generator=generator, dtype=torch.float64)
+    z = normal(*size, covariates.d, generator=generator)
     return covariates.from_gaussian(z)
 
 
@@ -139,7 +139,7 @@ class StretchedAnew:
         # whole numbers have one sum on every machine, whatever the order; other sums differ there
         name = int((1e7 * z).round().sum())
         draws = stream(0, "stretch of a task", name)
-        G = torch.randn(*z.shape[:-2], self.d, self.d, generator=draws, dtype=torch.float64)
+        G = normal(*z.shape[:-2], self.d, self.d, generator=draws)
         return normalised(z @ G)
 
 

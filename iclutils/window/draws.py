@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground.randomness import stream
+from iclutils.ground.randomness import normal, stream
 from iclutils.window.covariates import Covariates
 from iclutils.window.prompts import Prompt
 from iclutils.window.tasks import FunctionClass, Task
@@ -47,16 +47,13 @@ def block_prompts(
         return [stream(block.seed, block.role, what, n, q, trial, block.number) for trial in trials]
 
     @functools.cache
-    def normal(what: str, n: int, q: int, *size: int) -> Float[Tensor, "T BLOCK ..."]:
-        draws = [
-            torch.randn(BLOCK, *size, generator=generator, dtype=torch.float64)
-            for generator in streams(what, n, q)
-        ]
+    def gaussian(what: str, n: int, q: int, *size: int) -> Float[Tensor, "T BLOCK ..."]:
+        draws = [normal(BLOCK, *size, generator=generator) for generator in streams(what, n, q)]
         return torch.stack(draws)
 
     @functools.cache
     def tokens(covariates: Covariates, n: int, q: int) -> Float[Tensor, "T BLOCK m d"]:
-        return covariates.from_gaussian(normal("covariates", n, q, n + q, covariates.d))
+        return covariates.from_gaussian(gaussian("covariates", n, q, n + q, covariates.d))
 
     drawn: dict[object, Task] = {}
 
@@ -79,7 +76,7 @@ def block_prompts(
         each = [values(function, covariates, n, q) for function, _ in classes]
         value = torch.stack(each, dim=2)  # (T, BLOCK, S, n + q)
         sigma = torch.tensor([of_class for _, of_class in classes], dtype=torch.float64)
-        y = value[..., :n] + sigma.view(-1, 1) * normal("noise", n, q, n).unsqueeze(2)
+        y = value[..., :n] + sigma.view(-1, 1) * gaussian("noise", n, q, n).unsqueeze(2)
         target = value[..., n:]
         steps = range(BLOCK)
         found.append([Prompt(x[:, t, :n], y[:, t], x[:, t, n:], target[:, t]) for t in steps])

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.randomness import normal
 from iclutils.window.covariates import Covariates
 from iclutils.window.tasks import FunctionClass, Task
 
@@ -55,9 +56,9 @@ def draw(
     validation.noise("sigma", sigma)
     size = validation.sizes("size", size)
     d = covariates.d
-    z = torch.randn(*size, n + queries, d, generator=generator, dtype=torch.float64)
+    z = normal(*size, n + queries, d, generator=generator)
     task = function.sample(size, generator)
-    noise = torch.randn(*size, n, generator=generator, dtype=torch.float64)
+    noise = normal(*size, n, generator=generator)
     return assemble(function, task, covariates.from_gaussian(z), noise, n, sigma)
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.randomness import normal
 from iclutils.window.covariates import normalised
 
 Task = dict[str, Tensor]
@@ -45,7 +46,7 @@ def directions(
     """
     size = validation.sizes("size", size)
     validation.whole("d", d)
-    return normalised(torch.randn(*size, d, generator=generator, dtype=torch.float64))
+    return normalised(normal(*size, d, generator=generator))
 
 
 def along(

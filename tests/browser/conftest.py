@@ -10,6 +10,7 @@ from built_site import SITE, unfold, wait_until_drawn
 from iclutils.book.paper import chromium
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
+PATIENCE = 120_000  # milliseconds: a busy machine loads a page late, which is no fault of it
 LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
 
 
@@ -34,6 +35,7 @@ def fresh(browser, address):
         context = browser.new_context(
             viewport={"width": width, "height": 900}, reduced_motion="reduce", **look
         )
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         wrong = []
         inside = (address, "data:", "blob:")

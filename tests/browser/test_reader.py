@@ -20,6 +20,8 @@ FOUND = [  # what a reader asks for, and the place that should come first
     ("Lipschitz", "book/chapters/01_attention_window.html#does-it-arrive"),
     ("attention window", "book/chapters/01_attention_window.html#how-far-to-look"),
     ("Theorem 3.5", "book/chapters/02_generalization_mismatch.html#"),
+    ("teaching", "book/lessons.html#to-teach-from-it"),
+    ("error report", "book/maintaining.html#report-an-error"),
     ("early stopping", "book/chapters/07_synthesis.html#when-to-stop"),
     ("ch6-rare-exponent", "book/ledger.html#claim-ch6-rare-exponent"),
     ("ch1-theorem-3-4", "book/ledger.html#claim-ch1-theorem-3-4"),

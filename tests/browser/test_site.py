@@ -33,6 +33,13 @@ STATE = """() => {
     raw: all('.math').filter(e => !e.querySelector('.katex .katex-html')).length,
     mute: all('.katex').length - all('.katex math').length,
     bad: all('.katex-error').map(e => e.textContent),
+    parted: all('.kept').filter(e => e.checkVisibility() && e.lastChild.nodeType === 3
+        && e.lastChild.length && e.querySelector('.katex-base')).filter(e => {
+      const mark = document.createRange(), pieces = e.querySelectorAll('.katex-base');
+      mark.selectNode(e.lastChild);
+      const end = [...pieces].pop().getBoundingClientRect();
+      return mark.getBoundingClientRect().left < end.right - 5;
+    }).map(e => e.parentElement.textContent.slice(0, 60)),
     fixed: all('.formula').filter(e => getComputedStyle(e).overflowX !== 'auto').length,
     typeset: all('.katex').length,
     unsaid: all('main figure')
@@ -134,6 +141,8 @@ def unlike(state, name):
         yield f"sideways overflow of {state['over']} px, for instance {state['wide']}"
     if state["raw"] or state["mute"] or state["bad"]:
         yield f"formulas: {state['raw']} raw, {state['mute']} without MathML, faults {state['bad']}"
+    if state["parted"]:
+        yield f"a mark begins a line, behind the formula that it belongs to: {state['parted'][:3]}"
     if state["unsaid"] or state["shown"]:
         yield f"figures without a caption {state['unsaid']}, not one image {state['shown']}"
     if state["fixed"]:

@@ -40,6 +40,13 @@ def reaches(page, name, step):
     )
 
 
+def begins(page, name):
+    """Wait until a run stands at its start: until then the page still shows the one before it."""
+    page.wait_for_function(
+        "place => document.querySelector(place).dataset.step === '0'", arg=place(name)
+    )
+
+
 def looked_at(page, name, row):
     """What is shown at a record of the run so far, found with the scrubber."""
     page.eval_on_selector(
@@ -88,9 +95,7 @@ def test_the_player_by_keyboard(trainings, name):
     settle(page)
     assert state(page, name)["values"] == rested["values"]
     press(page, name, "Start again")
-    page.wait_for_function(
-        "place => document.querySelector(place).dataset.step === '0'", arg=place(name)
-    )
+    begins(page, name)
     assert not wrong
 
 
@@ -113,9 +118,7 @@ def test_settings_are_turned_during_the_run(trainings, name):
     state(page, name)
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     press(page, name, "Reset")
-    page.wait_for_function(
-        "place => document.querySelector(place).dataset.step === '0'", arg=place(name)
-    )
+    begins(page, name)
     assert page.input_value(f"#explorer-train_{name}-seed") == "0"
     assert not wrong
 
@@ -250,13 +253,11 @@ def runs_of(page, seed):
     for name in NAMES:
         page.fill(f"#explorer-train_{name}-seed", seed)
         page.keyboard.press("Tab")
-        page.focus(f"#explorer-train_{name}-speed")
-        page.keyboard.press("End")
         press(page, name, "Start again")
+        begins(page, name)
         press(page, name, "Play")
         reaches(page, name, 2 * ROW)
         press(page, name, "Pause")
-        page.wait_for_timeout(100)
         found[name] = looked_at(page, name, ROW)
     return found
 

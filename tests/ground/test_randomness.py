@@ -32,6 +32,17 @@ def test_other_names_give_other_streams():
     assert len({float(draw(*name)[0]) for name in names}) == len(names)
 
 
+@pytest.mark.parametrize("size", [(3, 5), (4096,), (7, 611), (3, 20_000), (40_001,), (0, 3)])
+def test_normal_numbers_are_those_of_torch_and_leave_the_stream_where_torch_does(size):
+    ours, theirs = stream(0, "normal"), stream(0, "normal")
+    expected = torch.randn(size, dtype=torch.float64, generator=theirs)
+    # logarithm, root, cosine and product each round, to 1e-16 of numbers below 10
+    torch.testing.assert_close(
+        randomness.normal(*size, generator=ours), expected, rtol=0, atol=1e-14
+    )
+    assert torch.equal(ours.get_state(), theirs.get_state())
+
+
 def test_streams_are_uncorrelated():
     """400 streams of neighbouring names, 400 draws each: the largest |correlation| of neighbours.
 

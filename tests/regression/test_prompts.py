@@ -19,6 +19,8 @@ from iclutils.regression.prompts import (
 )
 from iclutils.stages.prompts import draw_prompts
 
+COVARIANCE = torch.tensor([[1.5, 0.4, 0.0], [0.4, 0.8, -0.3], [0.0, -0.3, 0.5]]).double()
+
 
 def _parts(prompts):
     return torch.cat([prompts.v, prompts.x, prompts.y[:, None]], 1)
@@ -26,13 +28,14 @@ def _parts(prompts):
 
 @pytest.mark.parametrize("ell", [1, 2, 7])
 @pytest.mark.parametrize("rho", [0.0, 0.5])
-def test_fast_and_naive_sampling_have_the_same_law(ell, rho):
+@pytest.mark.parametrize("covariance", [None, COVARIANCE], ids=["isotropic", "covariance"])
+def test_fast_and_naive_sampling_have_the_same_law(ell, rho, covariance):
     """Means within 5 standard errors: 6e-7 false alarms each; 1e-12 is for exact equality."""
     tasks = draw_tasks(1, 3, stream(3, "one task"))
     n = 20000
     context = Context(3, ell, rho)
-    fast = _parts(sample(tasks, context, stream(0, "fast"), n=n))
-    plain = _parts(sample_naive(tasks, context, stream(0, "naive"), n=n))
+    fast = _parts(sample(tasks, context, stream(0, "fast"), n=n, covariance=covariance))
+    plain = _parts(sample_naive(tasks, context, stream(0, "naive"), n=n, covariance=covariance))
     draws = stream(0, "directions")
     directions = torch.randn(12, fast.shape[1], dtype=torch.float64, generator=draws)
     for direction in directions:  # 1e-5 each: a false alarm of 7e-4 over all settings

@@ -6,10 +6,25 @@ import pytest
 import torch
 
 from iclutils.regression import solver
+from iclutils.regression.prompts import Prompts
 from iclutils.regression.setting import Setting
 from iclutils.regression.solver import solve, solve_dense, solve_each
 
 
+@pytest.fixture
+def iterating(monkeypatch):
+    """No problem is small enough to be factorised."""
+    monkeypatch.setattr(solver, "DIRECT", 0)
+
+
+@pytest.fixture(params=["by factors", "by iterations"])
+def each_way(request):
+    """What is small, once as the solver does it and once as it does what is large."""
+    if request.param == "by iterations":
+        request.getfixturevalue("iterating")
+
+
+@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize("tau", [0.3, 0.9, 1.3, 3.0])
 @pytest.mark.parametrize(("kappa", "lam"), [(0.5, 1e-5), (0.5, 0.3), (math.inf, 1e-5)])
 def test_solver_agrees_with_the_normal_equations(tau, kappa, lam):
@@ -29,6 +44,7 @@ def test_solver_agrees_with_the_normal_equations(tau, kappa, lam):
     assert float(gradient.norm()) < 1e-6 * float(start.norm())
 
 
+@pytest.mark.usefixtures("each_way")
 def test_ridgeless_dual_solution_interpolates_with_least_norm():
     prompts = Setting(8, 4, 2.0, 0.4, 0.1).prompts(0, 0)
     gamma = solve(prompts, 0.0, tol=1e-10).gamma
@@ -39,6 +55,7 @@ def test_ridgeless_dual_solution_interpolates_with_least_norm():
     assert torch.allclose(gamma.flatten(), torch.linalg.pinv(design) @ prompts.y, atol=1e-5)
 
 
+@pytest.mark.usefixtures("iterating")
 def test_a_strong_ridge_below_the_peak_is_solved_in_the_primal():
     prompts = Setting(12, 10, 0.5, 0.9, 0.05).prompts(0, 0)
     n = len(prompts.y)
@@ -51,6 +68,7 @@ def test_a_strong_ridge_below_the_peak_is_solved_in_the_primal():
     assert float((found - dense).norm() / dense.norm()) < 1e-7
 
 
+@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize(("kappa", "tau"), [(math.inf, 0.5), (math.inf, 1.6), (0.5, 1.6)])
 def test_several_ridges_at_once_have_the_minimisers_of_each(kappa, tau):
     """In the dual, in the primal as it is (v is next to isotropic) and preconditioned."""
@@ -64,6 +82,7 @@ def test_several_ridges_at_once_have_the_minimisers_of_each(kappa, tau):
         assert float((one.gamma - dense).norm() / dense.norm()) < 2e-7
 
 
+@pytest.mark.usefixtures("iterating")
 def test_a_stronger_ridge_starts_from_what_a_weaker_one_searched():
     """Without a preconditioner of its own it searches a part of the same space."""
     for tau in (0.5, 1.6):
@@ -77,6 +96,17 @@ def test_a_stronger_ridge_starts_from_what_a_weaker_one_searched():
         assert strong.iterations <= 1
 
 
+def test_few_prompts_take_no_iteration_and_prompts_that_say_the_same_take_some():
+    """A kernel without an inverse has no factors; the iterations find the least solution."""
+    prompts = Setting(8, 4, 2.0, 0.4, 0.1).prompts(0, 0)
+    assert solve(prompts, 0.0).iterations == 0
+    twice = Prompts(*(torch.cat([of, of[:3]]) for of in (prompts.x, prompts.v, prompts.y)))
+    found = solve(twice, 0.0, tol=1e-10)
+    assert found.iterations > 0
+    # error ≤ residual over the least singular value that is not 0, above 1e-2
+    assert torch.allclose(found.gamma, solve(prompts, 0.0, tol=1e-10).gamma, rtol=0, atol=1e-5)
+
+
 def test_conjugate_gradients_end_after_as_many_steps_as_eigenvalues():
     """Five eigenvalues: five steps, but for rounding, far below 1e-10 at a condition of 5."""
     scale = torch.arange(1, 6, dtype=torch.float64).repeat(4)
@@ -87,6 +117,7 @@ def test_conjugate_gradients_end_after_as_many_steps_as_eigenvalues():
     assert torch.allclose(found, b / scale, rtol=0, atol=1e-10)
 
 
+@pytest.mark.usefixtures("iterating")
 def test_solver_refuses_bad_input():
     prompts = Setting(5, 3, 1.0, 1.2, 0.1).prompts(0, 0)
     with pytest.raises(ValueError, match="lam must be finite"):

@@ -25,7 +25,10 @@ COMPARED = "run and compared with the reference values"
 DIFFERS = "run; found to differ from the reference values"
 OUTDATED = "run; the reference values were changed after the comparison with them"
 OWN_SETTINGS = "run at other settings than the book's, compared with nothing"
-ONLY_RUN = "run by make book, not yet compared by make check"
+ONLY_RUN = (
+    "run by make book and shown as it came out "
+    "(make check also compares a run with the reference values)"
+)
 NOT_RUN = "not run"
 
 

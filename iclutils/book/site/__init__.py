@@ -27,7 +27,12 @@ from iclutils.book.site import collector
 from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
-from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
+from iclutils.book.site.aids.description import (
+    NOT_FOUND,
+    add_description,
+    take_address,
+    write_sitemap,
+)
 from iclutils.book.site.aids.fonts import embed_fonts
 from iclutils.book.site.aids.glossary import link_first_uses, note_uses
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
@@ -53,7 +58,12 @@ from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
 from iclutils.book.site.verdicts.deviations import note_deviations
-from iclutils.book.site.verdicts.judged import JudgedRole, check_installed, place_lines
+from iclutils.book.site.verdicts.judged import (
+    JudgedRole,
+    MarksStay,
+    check_installed,
+    place_lines,
+)
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.sentences import ClaimRole
 
@@ -109,6 +119,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
+    write_sitemap(site, app.config.html_baseurl, app.env.found_docs)
     write_archive(site)
     note_state(app)
 
@@ -140,6 +151,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("ledger-count", CountRole())
     app.add_role("judged", JudgedRole())
     app.add_role("set", SetRole())
+    app.add_post_transform(MarksStay)
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)

@@ -147,7 +147,8 @@ class Renderer:
         tex = LIST.sub(lambda between: BREAK, node.astext())
         finished = self.typeset(tex, node, display=False)
         # KaTeX's pieces, between which a line may end, also where the text around is kept in one
-        page.body.append(finished.replace(BREAK, "").replace(PIECE, f"<wbr>{PIECE}"))
+        before, *pieces = finished.replace(BREAK, "").split(PIECE)
+        page.body.append(before + f"<wbr>{PIECE}".join(["", *pieces]).removeprefix("<wbr>"))
         page.body.append("</span>")
         raise nodes.SkipNode
 

@@ -7,12 +7,14 @@ from docutils import nodes
 
 from iclutils.book.ledger.finding import readable
 
-CELL = re.compile(r'(<(t[dh]) id="T_[^>]*>)([^<]*)(?=</\2>)')  # of pandas' styled tables
-NAUGHT = re.compile(r"(?<![\w.])[-−](?=0(?:\.0+)?(?![.\d]))")  # left by rounding at a zero
+# pandas' tables, plain and styled, and a cell of theirs
+TABLE = re.compile(r'<table [^>]*(?:class="dataframe"|id="T_).*?</table>', re.DOTALL)
+CELL = re.compile(r"(<(t[dh])(?: [^>]*)?>)([^<]*)(?=</\2>)")
+NAUGHT = re.compile(r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![.\d]))")  # left by rounding at a zero
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 POWER = re.compile(r"(?:(?<=[\d)])|(?<![\w.])1)e([+-])0*(\d+)\b")  # 10⁻⁵ and not 1 · 10⁻⁵
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-LOW = r"(?<=(?<![\w./])[^\W\d_])_(?P<low>[A-Za-z0-9]+)"  # of one letter: e_ICL, not train_jobs
+LOW = r"(?<=(?<![\w.])[^\W\d_])_(?P<low>[A-Za-z0-9]+)"  # of one letter: e_ICL, not train_jobs
 HIGH = r"\^\((?P<group>[^()]*)\)|\^(?P<high>[−-]?(?:\d+(?:\.\d+)?|[^\W\d_]|½)(?![^\W_]))"
 SYMBOL = re.compile(f"{LOW}|{HIGH}")
 FORMAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
@@ -20,7 +22,11 @@ FORMAL = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, node
 
 def typeset_numbers(page: str) -> str:
     """A page with the numbers of its tables typeset; words are left as they are."""
-    return CELL.sub(lambda cell: cell[1] + typeset(readable(cell[3])), page)
+
+    def cells(table: re.Match[str]) -> str:
+        return CELL.sub(lambda cell: cell[1] + typeset(readable(cell[3])), table[0])
+
+    return TABLE.sub(cells, page)
 
 
 def typeset(text: str) -> str:

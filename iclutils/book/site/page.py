@@ -1,6 +1,7 @@
 """A page that is being filled, and the memory of which pages there are to fill."""
 
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -46,6 +47,8 @@ class Page:
         return posixpath.relpath(place, posixpath.dirname(self.name) or ".")
 
 
+QUOTED = re.compile(r'(?P<code>`[^`]*`)|"(?P<words>[^"]*)"')
+
 FILLED = "iclbook_filled"
 GATHERS = "iclbook_gathers"  # of a page that lists what other pages hold
 Fill = Callable[[Page, Element], Sequence[Node | str]]  # what stands in the place of a from_run
@@ -84,8 +87,17 @@ class LedgerDirective(SphinxDirective):
         return content_of(self.env.app)
 
     def markdown(self, text: str) -> list[Node]:
-        """Markdown of one paragraph as inline nodes."""
-        parsed: list[Node] = self.parse_text_to_nodes(text)
+        """Markdown of one paragraph as inline nodes; what it quotes is quoted as in the text."""
+        parsed: list[Node] = self.parse_text_to_nodes(curly(text))
         if len(parsed) == 1 and isinstance(parsed[0], paragraph):
             return list(parsed[0].children)
         return parsed
+
+
+def curly(text: str) -> str:
+    """A line of Markdown with the quotation marks of a book; those of code are code's.
+
+    >>> curly('slide "Results", `read("a")`')
+    'slide “Results”, `read("a")`'
+    """
+    return QUOTED.sub(lambda found: found["code"] or f"“{found['words']}”", text)

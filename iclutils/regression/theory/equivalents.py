@@ -103,14 +103,22 @@ class _Weights:
 
 
 def _ridge_of_sample(
-    thin: Tensor, squares: Tensor, eigen: Tensor, ratio: float, lam: float, start: float
+    thin: Tensor,
+    squares: Tensor,
+    eigen: Tensor,
+    ratio: float,
+    lam: float,
+    start: float,
+    *,
+    tol: float = 1e-7,
 ) -> tuple[float, Tensor]:
     """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
 
     ``thin``: 1/‖x‖² of each prompt; ``squares``: the squared components of its v in the eigenbasis,
     a column; ``ratio`` is d/n. The mean rises with ν and is concave, so that Newton's method is
-    sure of its way from left of the root. Its last step is below 1e-7 of ν, and the error left is
-    of the order of its square.
+    sure of its way from left of the root; from the right its first step leads there, too, unless
+    it leaves the positive numbers. Its last step is below ``tol`` of ν, and the error left is of
+    the order of its square.
     """
 
     @functools.lru_cache(maxsize=1)  # the start is looked at twice
@@ -125,10 +133,13 @@ def _ridge_of_sample(
         slope = slopes @ pulls.square() / len(pulls)
         return np.asarray(float(pulls.mean()) - 1), np.asarray(float(slope))
 
-    while float(residual(np.asarray(start))[0]) > 0:
-        start /= 2
+    while True:
+        value, slope = residual(np.asarray(start))
+        if value <= 0:
+            break
+        start = max(start - float(value / slope), start / 2)
     nu = newton(
-        residual, np.asarray(start), name="leverage_equivalent, ν", tol=1e-7, max_iterations=50
+        residual, np.asarray(start), name="leverage_equivalent, ν", tol=tol, max_iterations=50
     )
     return float(nu), pulled(float(nu))[0]
 
@@ -149,7 +160,8 @@ def _leverages(
         weighted = sample.average(torch.from_numpy(logs).exp(), sample.v, second)
         eigen, basis = torch.linalg.eigh((weighted + weighted.T) / 2)
         squares = (basis.T @ sample.v).square_()
-        nu, pulls = _ridge_of_sample(thin, squares, eigen, ratio, lam, nu)
+        # near the fixed point ν hardly moves, and one step of Newton's is exact
+        nu, pulls = _ridge_of_sample(thin, squares, eigen, ratio, lam, nu, tol=1e-4)
         changed: Array = pulls.log().numpy()
         return changed
 

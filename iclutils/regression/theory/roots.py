@@ -73,9 +73,9 @@ def fixed_point(
             return image
         x = image
         if len(changes) > 1:
-            steps = np.diff(np.stack(changes, 1), axis=1)
-            share = np.linalg.lstsq(steps, changes[-1], rcond=None)[0]
-            x = image - np.diff(np.stack(images, 1), axis=1) @ share
+            steps = np.diff(np.stack(changes), axis=0)
+            share = np.linalg.lstsq(steps.T, changes[-1], rcond=None)[0]
+            x = image - share @ np.diff(np.stack(images), axis=0)
     raise RuntimeError(
         f"{name}: the mean change is {size:.1e} after {max_rounds} rounds, wanted {tol:.1e}"
     )

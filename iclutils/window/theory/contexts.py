@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import stream
+from iclutils.ground.randomness import normal, stream
 from iclutils.window.covariates import LARGEST, Covariates, Sphere, TwoSubspaces
 from iclutils.window.links import LINKS, LowRankLink
 
@@ -112,7 +112,7 @@ def contexts(
     validation.whole("count", count)
     validation.noise("sigma", sigma)
     draws = stream(seed, "population, low rank", n)
-    z = torch.randn(count, n + 1, covariates.d, generator=draws, dtype=torch.float64)
+    z = normal(count, n + 1, covariates.d, generator=draws)
     tokens = covariates.from_gaussian(z)
     latent = tokens @ function.B
     value = function.of_latent(function.cubature() @ latent.mT)  # (N, Q, n + 1)

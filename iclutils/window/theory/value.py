@@ -30,6 +30,7 @@ from scipy import optimize
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
+from iclutils.ground.randomness import normal
 from iclutils.ground.statistics import Estimate, estimate, jackknife
 from iclutils.window.covariates import LARGEST
 from iclutils.window.theory import curves
@@ -172,7 +173,7 @@ def windows(
     chunks = []
     for start in range(0, contexts, step):
         size = min(step, contexts - start)
-        z = torch.randn(size, n, d, generator=generator, dtype=torch.float64)
+        z = normal(size, n, d, generator=generator)
         t = z[..., 0] / z.norm(dim=-1)
         chunks.append(_given_products(t, d, w, functions, expansion))
     return [_joined(parts) for parts in zip(*chunks, strict=True)]

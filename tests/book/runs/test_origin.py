@@ -49,7 +49,8 @@ def test_a_run_is_called_compared_only_with_the_reference_that_stands_now(
 def test_a_run_that_the_build_made_itself_has_no_origin():
     assert origin.state({}, "r", True) == origin.ONLY_RUN
     assert origin.sentence(Run(origin.ONLY_RUN, None, 0, {})) == (
-        "The code of this page: run by make book, not yet compared by make check; "
+        "The code of this page: run by make book and shown as it came out "
+        "(make check also compares a run with the reference values); "
         "commit not recorded, environment not recorded, "
         "master seed 0, not timed."
     )
@@ -71,7 +72,8 @@ def test_the_other_pages_sum_up_the_chapters():
     mixed = origin.summary([WHOLE, WHOLE, dirty, Run()])
     assert mixed == (
         "The chapters' code: 2 run and compared with the reference values; "
-        "1 run by make book, not yet compared by make check; "
+        "1 run by make book and shown as it came out "
+        "(make check also compares a run with the reference values); "
         "1 not run; commit abc1234567 (clean) and commit abc1234567 (with uncommitted changes), "
         "environment 1a2b3c4d, master seed 0 and 3, 90 s on one core (1 not timed), "
         "2026-11-21 and 2026-11-20."

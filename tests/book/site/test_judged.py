@@ -122,3 +122,20 @@ def test_an_installation_without_the_renderer_is_refused(monkeypatch):
     monkeypatch.setattr(judged, "load_mime_renders", lambda: [])
     with pytest.raises(judged.ExtensionError, match="names no renderer"):
         judged.check_installed()
+
+
+def boxes(*parts):
+    """The boxes of a paragraph that no line breaks in, once its marks are held."""
+    paragraph = words(*parts)
+    before = told(paragraph)
+    for mark in list(paragraph.findall(from_run)):
+        judged.hold(mark)
+    assert told(paragraph) == before, "no word is lost"
+    return [told(one) for one in paragraph.findall(nodes.inline) if "kept" in one["classes"]]
+
+
+def test_a_mark_begins_no_line():
+    kept = nodes.inline("", "", nodes.math("", "x"), nodes.Text("."), classes=["kept"])
+    assert boxes("It holds.", asked("a"), " And so on.") == ["holds.<a>"]
+    assert boxes("It is ", kept, asked("a"), " So.", asked("b")) == ["x.<a>", "So.<b>"]
+    assert boxes(asked("a"), "Alone.") == []

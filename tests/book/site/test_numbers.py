@@ -18,6 +18,8 @@ from iclutils.book.site.numbers import typeset, typeset_numbers, write_symbols, 
         ("1e-12", "10<sup>−12</sup>"),
         ("-0.00 ± 0.02", "0.00&nbsp;±&nbsp;0.02"),
         ("−0.00", "0.00"),
+        ("+0.00 ± 0.01", "0.00&nbsp;±&nbsp;0.01"),
+        ("+0.05", "+0.05"),
         ("-0.05", "−0.05"),
         ("w^(d/2-1)", "w<sup>d/2−1</sup>"),
         ("Σ^½, e_ICL", "Σ<sup>½</sup>, e<sub>ICL</sub>"),
@@ -44,16 +46,19 @@ def test_a_line(number, read):
 
 
 def test_only_cells_of_tables_are_touched():
-    page = '<p>-1</p><td id="T_1_row0_col0" class="data" >-1</td><td>-1</td><pre>1e-5</pre>'
-    page += '<th id="T_1_row0" >relu</th>'
-    read = page.replace('class="data" >-1<', 'class="data" >−1<').replace("relu", "ReLU")
-    assert typeset_numbers(page) == read
+    page = '<p>-1</p><table class="docutils"><td>-1</td></table><pre>1e-5</pre>'
+    styled = '<table id="T_1"><th id="T_1_row0" >{}</th><td id="T_1_row0_col0" >{}</td></table>'
+    plain = '<table border="1" class="dataframe"><tr>\n<th>{}</th>\n<td>{}</td>\n</tr></table>'
+    written = page + styled.format("relu", "-1") + plain.format("relu", "−0.00 ± 0.02") + page
+    read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00&nbsp;±&nbsp;0.02") + page
+    assert typeset_numbers(written) == read
 
 
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
         ("e_ICL at τ = 1", "e[ICL] at τ = 1"),
+        ("log of e_ICL/e_IDG", "log of e[ICL]/e[IDG]"),
         ("c_v² = -0.1 to within 1e-12", "c[v]² = −0.1 to within 10⁻¹²"),
         ("N = K^1.5. Longer: K^a", "N = K{1.5}. Longer: K{a}"),
         ("10^(-2) and 0.999^t", "10{−2} and 0.999{t}"),

@@ -37,7 +37,7 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize(
     ("build", "words"),
     [
-        ("only run", "not yet compared"),
+        ("only run", "run by make book and shown as it came out"),
         ("compared", "run and compared with"),
         ("printed", "run and compared with"),
         ("edited", "changed after"),

@@ -9,6 +9,7 @@ What a check shows, through MyST-NB's entry point ``mime_renderers``, is the lin
 site gathers these at the end of a page (:mod:`iclutils.book.site.verdicts.checked`).
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from docutils.nodes import Node, system_message
 from myst_nb.core.render import load_mime_renders
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
@@ -138,3 +140,27 @@ def touch(mark: from_run) -> None:
     at = around.index(mark)
     if at and isinstance(around[at - 1], nodes.Text):
         around[at - 1] = nodes.Text(around[at - 1].rstrip())
+
+
+class MarksStay(SphinxPostTransform):
+    """Holds a mark and the end of its sentence on one line; a mark alone is none's."""
+
+    default_priority = 910  # after the formulas, which hold the full stop behind them
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for mark in list(places(self.document, "mark")):
+            hold(mark)
+
+
+def hold(mark: from_run) -> None:
+    """Put a mark into one box with the word before it, or with the formula that stands there."""
+    around = mark.parent
+    at = around.index(mark)
+    before = around[at - 1] if at else None
+    if isinstance(before, nodes.inline) and "kept" in before["classes"]:
+        around.remove(mark)
+        before += mark
+    elif isinstance(before, nodes.Text) and (word := re.search(r"\S+$", before.astext())):
+        around[at - 1] = nodes.Text(before.astext().removesuffix(word[0]))
+        around[at] = nodes.inline("", "", nodes.Text(word[0]), mark, classes=["kept"])
