@@ -133,6 +133,20 @@ def test_a_chapter_imports_neither_the_checker_nor_the_site(name):
             )
 
 
+LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges
+
+
+@pytest.mark.parametrize("name", cache.toc_chapters())
+def test_a_cell_that_checks_is_short_and_defines_no_function(name):
+    for source in cache.code_of(cache.read_chapter(cache.chapter_path(name))):
+        if "ledger.check(" in source:
+            lines = [line.strip() for line in source.splitlines()]
+            code = [line for line in lines if line and not line.startswith("#")]
+            defined = any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(source)))
+            assert len(code) <= LONGEST_CHECK, f"{name}: {len(code)} lines in the cell\n{source}"
+            assert not defined, f"{name}: a function is defined where it is judged\n{source}"
+
+
 SOURCES = [*PACKAGE.rglob("*.py"), *(ROOT / cache.CHAPTERS).glob("*.md")]
 HIDDEN_STATE = (
     r"torch\.manual_seed\(",

@@ -26,7 +26,6 @@ BUILT = ROOT / "_build" / "built"  # the note of the last build that ended well
 READ = ("book", "iclutils", "tests/expected")  # folders that the site is made from
 ALSO_READ = ("_config.yml", "_toc.yml", "CITATION.cff", "LICENSE")
 MADE = ("html", "cache", "pdf")  # the site itself, the runs that it shows and their prints
-PHASE = re.compile(r"(?:\x1b\[[\d;]*m)*(reading sources|writing output)\.\.\.")
 
 
 def build(*, everything: bool = False) -> int:
@@ -36,28 +35,14 @@ def build(*, everything: bool = False) -> int:
     command += ["--all"] if everything else []
     LOG.parent.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    said = ""
-    with (
-        LOG.open("w", encoding="utf8") as log,
-        subprocess.Popen(
-            command,
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            encoding="utf8",
-            errors="replace",
-        ) as process,
-    ):
-        for line in process.stdout or ():  # a line that Sphinx renews is read as many
-            log.write(line)
-            phase = PHASE.match(line)
-            if phase and phase[1] != said:
-                said = phase[1]
-                print(f"build: {said} …", flush=True)
-    ended = "done" if process.returncode == 0 else "failed"
+    print(f"build: begun; its story goes to {LOG.relative_to(ROOT)} …", flush=True)
+    with LOG.open("wb") as log:
+        status = subprocess.run(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        ).returncode
+    ended = "failed" if status else "done"
     print(f"build: {ended} in {time.monotonic() - start:.0f} s", flush=True)
-    return process.returncode
+    return status
 
 
 def state() -> str:

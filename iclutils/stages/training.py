@@ -22,8 +22,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics import Estimate, crossed
-from iclutils.stages.layer import column_gradient, predict, prompt_errors
+from iclutils.ground.statistics import Estimate, crossed, estimate
+from iclutils.stages.layer import attention, column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
 
 LARGEST = 700.0  # of an entry of Q: beyond it the exponential is no number
@@ -52,6 +52,15 @@ class Trajectory:
     def nearest(self, t: float) -> int:
         """The index of the record nearest to time t."""
         return int((self.t - t).abs().argmin())
+
+    def fall_over_rise(self, targets: Int[Tensor, " columns"], i: int, j: int = 0) -> Estimate:
+        r"""How much further :math:`B_{k,1}` fell than :math:`A_k` rose, from record j to i.
+
+        The mean over the columns whose target k is not the dominant feature, which is numbered 0.
+        Raises ``ValueError`` for fewer than 2 of them.
+        """
+        total = self.entry(targets) + self.entry(targets, 0)
+        return estimate((total[j] - total[i])[targets != 0])
 
     def window(self, targets: Int[Tensor, " columns"]) -> Float[Tensor, "points columns"]:
         r""":math:`A_k` less the mean of the other entries: the window of a balanced column."""
@@ -241,6 +250,23 @@ def fresh_error(
     """
     counts = draw_counts(p, N, (prompts,), generator)
     return crossed(torch.mean, prompt_errors(theta, counts, targets).mT)
+
+
+def rare_attention(
+    theta: Float[Tensor, "K K"],
+    counts: Float[Tensor, "prompts K"],
+    *,
+    less_dominant: bool = False,
+) -> Estimate:
+    r"""The mean of :math:`\mathrm{Attn}_k` over prompts and rare k, at columns of a whole layer.
+
+    ``theta[k]`` is column k of Q, and the prompts are shared by all. ``less_dominant`` takes the
+    attention on the dominant feature off. Raises ``ValueError`` for fewer than 2 prompts or rare
+    features, and as :func:`iclutils.stages.layer.attention` does.
+    """
+    a = attention(theta, counts)
+    own = a.diagonal(dim1=0, dim2=2)[:, 1:]
+    return crossed(torch.mean, own - a[1:, :, 0].mT if less_dominant else own)
 
 
 def rare_and_dominant_entries(theta: Float[Tensor, "*batch K K"]) -> Float[Tensor, "*batch 3"]:

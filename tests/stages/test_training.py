@@ -137,3 +137,27 @@ def test_values_between_two_records_lie_on_the_line_between_them():
         run.at(3.5, values)
     with pytest.raises(ValueError, match="a row a record, 3; got 2"):
         run.at(0.5, values[:2])
+
+
+def test_fall_over_rise_and_rare_attention_are_what_they_say():
+    K, targets = 4, torch.tensor([0, 1, 2, 3])
+    theta = torch.randn(3, 4, K, dtype=torch.float64, generator=stream(0, "theta"))
+    run = training.Trajectory(torch.arange(3.0), theta, torch.ones(3, 4))
+    by_hand = [
+        float((theta[1, k, 0] - theta[2, k, 0]) - (theta[2, k, k] - theta[1, k, k]))
+        for k in (1, 2, 3)
+    ]
+    found = run.fall_over_rise(targets, 2, 1)
+    assert found.value == pytest.approx(np.mean(by_hand))
+    assert found.se == pytest.approx(np.std(by_hand, ddof=1) / 3**0.5)
+
+    counts = torch.tensor([[3.0, 1, 1, 2], [1.0, 2, 2, 1]], dtype=torch.float64)
+    own, lead = [], []
+    for column, k in zip(theta[0, 1:], (1, 2, 3), strict=True):
+        share = counts * column.exp()
+        share /= share.sum(1, keepdim=True)
+        own.append(float(share[:, k].mean()))
+        lead.append(float((share[:, k] - share[:, 0]).mean()))
+    assert training.rare_attention(theta[0], counts).value == pytest.approx(np.mean(own))
+    less = training.rare_attention(theta[0], counts, less_dominant=True)
+    assert less.value == pytest.approx(np.mean(lead))

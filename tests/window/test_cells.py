@@ -8,6 +8,7 @@ import torch
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import estimate
 from iclutils.window import attention, covariates
+from iclutils.window.functions import Cosine
 from iclutils.window.theory import cells
 
 F64 = torch.float64
@@ -51,3 +52,19 @@ def test_the_break_even_noise_tends_to_its_formula() -> None:
 def test_bad_input_is_refused(call, word) -> None:
     with pytest.raises(ValueError, match=word):
         call(torch.tensor([1.0], dtype=F64), stream(0, "bad"))
+
+
+def test_the_nearest_of_many_tokens_is_the_query_itself_and_of_one_any_point() -> None:
+    waves = Cosine(3, 2.0)
+    distance, alike = cells.nearest(waves, 1, 20_000, stream(0, "one"))
+    # two points of the sphere in 3 dimensions: t is uniform on [−1, 1], E|x − q| = 4/3
+    assert abs(float(distance.mean()) - 4 / 3) < 4 * float(distance.std()) / 20_000**0.5
+    t = torch.linspace(-1, 1, 2001, dtype=F64)
+    expected = torch.trapezoid(waves.covariance(t), t) / 2 / waves.covariance(torch.ones(1))
+    assert abs(float(alike.mean() - expected)) < 4 * float(alike.std()) / 20_000**0.5
+    distance, alike = cells.nearest(waves, 20_000, 10, stream(0, "many"))
+    # (4/n)^½ = 0.014 within which one token of n is expected
+    assert float(distance.max()) < 0.05
+    assert float(alike.min()) > 0.99
+    with pytest.raises(ValueError, match="n must be at least 1; got 0"):
+        cells.nearest(waves, 0, 10, stream(0, "none"))

@@ -9,5 +9,5 @@ else is printed, nothing is warned of, and the knobs are at the ledger's setting
 :mod:`~iclutils.book.checker.plugin` holds the hooks, :mod:`~iclutils.book.checker.chapters` what is
 collected, :mod:`~iclutils.book.checker.run` what a run found out,
 :mod:`~iclutils.book.checker.reference` what it is held to, and
-:mod:`~iclutils.book.checker.progress` what is said while it runs.
+:mod:`~iclutils.book.checker.findings` what is said while it runs.
 """

@@ -18,9 +18,8 @@ from iclutils.book.checker.comparison import (
     PageItem,
     read_expected,
 )
-from iclutils.book.checker.findings import Consequence, Finding
+from iclutils.book.checker.findings import CELLS, Consequence, Finding
 from iclutils.book.checker.knobs import Turn
-from iclutils.book.checker.progress import CELLS
 from iclutils.book.checker.reference import Reference, is_folded, printed_lines
 from iclutils.book.checker.run import ChapterRun, expected_path, ran_before
 from iclutils.book.ledger import noted, schema

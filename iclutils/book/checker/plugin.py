@@ -7,8 +7,8 @@ import pytest
 
 from iclutils.book.checker import elsewhere, findings, seeds
 from iclutils.book.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapter
+from iclutils.book.checker.findings import Progress
 from iclutils.book.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
-from iclutils.book.checker.progress import Progress
 from iclutils.book.ledger import noted
 from iclutils.book.ledger.noted import Note
 from iclutils.book.runs import cache

@@ -45,15 +45,13 @@ def measured_alike(expected: tuple[str, str], found: tuple[str, str]) -> bool:
 
 
 def last_place(text: str) -> float:
-    """The unit of the last decimal place of a written number; 0 of a whole one."""
-    decimals = len(text.partition(".")[2])
-    return 10.0**-decimals if decimals else 0.0
+    """The unit of the last decimal place of a written number; 0 of one without any."""
+    mantissa, _, power = text.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0
 
 
 def rounded_alike(expected: str, found: str) -> bool:
     """Whether two numbers are within two units of the last decimal place, or 2 % of each other."""
-    mantissa, _, power = expected.partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    unit = 10.0 ** (int(power or 0) - decimals)
-    room = max(UNITS * unit if decimals else 0.0, ROUNDED * float(expected))
+    room = max(UNITS * last_place(expected), ROUNDED * float(expected))
     return abs(float(expected) - float(found)) <= room * (1 + 1e-9)

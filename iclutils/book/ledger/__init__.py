@@ -8,7 +8,6 @@ from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
 from iclutils.book.ledger.prose import outcomes, signs, tell
 from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import (
-    CLAIMS_FILE,
     FAILS,
     HOLDS,
     IN_PART,
@@ -18,7 +17,6 @@ from iclutils.book.ledger.schema import (
     UNDECIDED_ROW,
     VERDICTS,
     Block,
-    Claims,
     Document,
     LedgerError,
     Row,
@@ -28,7 +26,6 @@ from iclutils.book.ledger.verdicts import Ledger
 
 __all__ = [
     "AT_YOUR_SETTINGS",
-    "CLAIMS_FILE",
     "FAILS",
     "HOLDS",
     "IN_PART",
@@ -38,7 +35,6 @@ __all__ = [
     "UNDECIDED_ROW",
     "VERDICTS",
     "Block",
-    "Claims",
     "Document",
     "Ledger",
     "LedgerError",

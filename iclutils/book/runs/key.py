@@ -8,7 +8,8 @@ only for what it reads.
 
 import ast
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,14 @@ SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none
 RECORDS = "iclutils.recorded"
 READERS = {"iclutils.book.runs.sweeps", "iclutils.book.runs.published"}  # of records
 FOLDERS = {"read": RECORDED, "published": RECORDED / "authors"}  # by the function that reads them
+# where cells without comments mention records: as they are imported, one that is read by its name,
+# another function of the module; and anything else, of which nobody knows what it reads
+_MENTION = re.compile(
+    r"^from iclutils import (?:.*, )?recorded(?=,|$)"
+    r"|(?<![\w.])recorded\.(?:(?P<how>read|published)\('(?P<name>[^'\\]+)'|(?!read\b|published\b)\w+)"
+    r"|(?P<else>\brecorded\b(?!=))",  # a keyword is no mention
+    re.MULTILINE,
+)
 
 # A row's fields that no run uses: they are for the reader, and for the schema, which the checker
 # and the site ask whatever is run. Any other field counts.
@@ -102,45 +111,10 @@ def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     everything = set(files_under(root / RECORDED)) - {root / SEEDS_FILE}
     if READERS & code.reached(cells, root, without=RECORDS):
         return sorted(everything)
-    found = set()
-    for cell in cells:
-        for name in _read_in(ast.parse(cell)):
-            if name is None:
-                return sorted(everything)
-            found.add(root / name)
+    found: set[Path] = set()
+    for mention in _MENTION.finditer("\n".join(ast.unparse(ast.parse(cell)) for cell in cells)):
+        if mention["else"]:
+            return sorted(everything)
+        if mention["name"]:
+            found.add(root / FOLDERS[mention["how"]] / f"{mention['name']}.json")
     return sorted(found)
-
-
-def _read_in(tree: ast.AST) -> Iterator[Path | None]:
-    """The records that a cell reads by name; None for one whose name is not to be seen."""
-    called = {id(node.func): node for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    plain = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and _is_records(node.value):
-            plain.add(id(node.value))
-            if node.attr in FOLDERS:
-                call = called.get(id(node))
-                match call.args if call else []:
-                    case [ast.Constant(value=str(name)), *_]:
-                        yield FOLDERS[node.attr] / f"{name}.json"
-                    case _:
-                        yield None
-    for node in ast.walk(tree):
-        handed_on = _is_records(node) and id(node) not in plain
-        if handed_on or _renames(node):
-            yield None
-
-
-def _is_records(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == "recorded"
-
-
-def _renames(node: ast.AST) -> bool:
-    """Whether records are imported in another way than ``from iclutils import recorded``."""
-    if isinstance(node, ast.Import):
-        return any(alias.name == RECORDS for alias in node.names)
-    if isinstance(node, ast.ImportFrom):
-        if node.module == code.PACKAGE:
-            return any(alias.name == "recorded" and alias.asname for alias in node.names)
-        return node.module == RECORDS
-    return isinstance(node, ast.Attribute) and node.attr == "recorded"

@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
+from iclutils.book.runs import code
 from iclutils.book.runs.files import ROOT
 
 AGREES, DISAGREES = "agrees", "disagrees"
@@ -76,11 +77,7 @@ def commit(root: Path = ROOT) -> Commit:
 
 def environment(root: Path = ROOT) -> str:
     """A digest of what the code ran on, as far as the book pins it: interpreter and lock."""
-    interpreter = f"{platform.python_implementation()} {platform.python_version()}\n"
-    digest = hashlib.sha256(interpreter.encode())
-    lock = root / "requirements.lock"
-    digest.update(lock.read_bytes() if lock.exists() else b"")
-    return digest.hexdigest()[:8]
+    return code.digest([], root)[:8]
 
 
 def reference(name: str, root: Path = ROOT) -> str | None:

@@ -4,34 +4,24 @@ import functools
 import importlib.metadata
 import platform
 import time
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from iclutils.book.runs import origin
 
 PACKAGES = ("torch", "numpy", "joblib")
+FIELDS = ("machine", "versions", "python", "date", "commit")
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where and when a row of a record was made."""
-
-    machine: str
-    versions: dict[str, str]
-    python: str
-    date: str
-    commit: str = ""  # of the code; empty in records from before it was kept, or without git
-
-
-def here(device: str = "cpu") -> Provenance:
+def here(device: str = "cpu") -> dict[str, Any]:
     """The provenance of a row that is made now, on this machine and ``device``."""
-    return Provenance(
-        machine=machine() if device == "cpu" else f"{machine()}, {device}",
-        versions={package: importlib.metadata.version(package) for package in PACKAGES},
-        python=platform.python_version(),
-        date=time.strftime("%Y-%m-%d", time.gmtime()),
-        commit=commit(),
-    )
+    return {
+        "machine": machine() if device == "cpu" else f"{machine()}, {device}",
+        "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+        "python": platform.python_version(),
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": commit(),
+    }
 
 
 @functools.cache  # the code that runs is the one that was there at first

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ import joblib
 import torch
 
 from iclutils.book.runs.files import ROOT, read_json, write_atomically
-from iclutils.book.runs.provenance import Provenance, here
+from iclutils.book.runs.provenance import FIELDS, here
 from iclutils.ground import validation
 
 RECORDED = ROOT / "book" / "recorded"
@@ -69,14 +69,6 @@ class Sweep:
         return replace(self, function=functools.partial(self.function, device=device))
 
 
-@dataclass(frozen=True)
-class _Row:
-    """A finished job: its settings, results and processor seconds, and where they come from."""
-
-    values: Job
-    made: Provenance
-
-
 def run(
     name: str,
     sweep: Sweep,
@@ -107,7 +99,7 @@ def run(
         with _workers(dask):
             _finish_all(name, sweep.function, missing, folder, workers)
         for job in missing:
-            rows[_key(job)] = _finished(_path(folder, job))
+            rows[_key(job)] = read_json(_path(folder, job))
         write_atomically(record, _document(name, [rows[_key(job)] for job in sweep.jobs]))
         for job in missing:
             _path(folder, job).unlink()
@@ -168,20 +160,19 @@ def _path(folder: Path, job: Job) -> Path:
     return folder / f"{hashlib.sha256(_key(job).encode()).hexdigest()[:24]}.json"
 
 
-def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, _Row]:
-    """Rows of an existing record by the job whose settings they have."""
+def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
+    """Rows of an existing record by the job whose settings they have, with all provenance."""
     if not path.exists():
         return {}
     head = _unbroken(path)
-    common = {field.name: head[field.name] for field in fields(Provenance) if field.name in head}
+    common = {name: head.get(name, "") for name in FIELDS}  # old records have no commit
     settings = set().union(*jobs)
-    found: dict[str, _Row] = {}
-    for values in head["jobs"]:
-        key = _key({name: value for name, value in values.items() if name in settings})
+    found: dict[str, Job] = {}
+    for row in head["jobs"]:
+        key = _key({name: value for name, value in row.items() if name in settings})
         if key in found:
             raise ValueError(f"{path} has two rows for the settings {key}; run it with --fresh")
-        made = Provenance(**(common | values.pop("recorded", {})))
-        found[key] = _Row(values, made)
+        found[key] = row | {"recorded": common | row.get("recorded", {})}
     return found
 
 
@@ -224,25 +215,24 @@ def _finish(function: Function, job: Job, path: Path) -> None:
     result = dict(function(**job))
     seconds = round(time.process_time() - start, 3)
     device = getattr(function, "keywords", {}).get("device", "cpu")
-    row = {**job, **result, "cpu_s": seconds, "recorded": asdict(here(device))}
+    row = {**job, **result, "cpu_s": seconds, "recorded": here(device)}
     write_atomically(path, json.dumps(row))
 
 
-def _finished(path: Path) -> _Row:
-    values = read_json(path)
-    return _Row(values, Provenance(**values.pop("recorded")))
+def _document(name: str, rows: Sequence[Job]) -> str:
+    """The text of a record: its head as indented JSON, then a line for each of ``rows``.
 
-
-def _document(name: str, rows: Sequence[_Row]) -> str:
-    """The text of a record: its head as indented JSON, then a line for each of ``rows``."""
-    common = _most_common([row.made for row in rows])
+    The head has the provenance of most rows, and another row says only what differs.
+    """
+    [(made, _)] = Counter(json.dumps(row["recorded"]) for row in rows).most_common(1)
+    common = json.loads(made)
     head = {
         "sweep": name,
         "command": f"python -m iclutils.recorded {name}",
-        "cpu_s": round(sum(row.values["cpu_s"] for row in rows), 1),
-        **asdict(common),
+        "cpu_s": round(sum(row["cpu_s"] for row in rows), 1),
+        **common,
     }
-    lines = [json.dumps(row.values | _differences(row.made, common)) for row in rows]
+    lines = [json.dumps(_differing(row, common)) for row in rows]
     body = ",\n ".join(lines)
     opened = json.dumps(head, indent=1).removesuffix("\n}")
     text = f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
@@ -256,17 +246,11 @@ def seal(data: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
 
 
-def _most_common(made: Sequence[Provenance]) -> Provenance:
-    counts = Counter(json.dumps(asdict(each)) for each in made)
-    [(text, _)] = counts.most_common(1)
-    return Provenance(**json.loads(text))
-
-
-def _differences(made: Provenance, common: Provenance) -> Job:
-    """What a row has to say of its provenance, beside the head of its record."""
-    head = asdict(common)
-    differs = {name: value for name, value in asdict(made).items() if value != head[name]}
-    return {"recorded": differs} if differs else {}
+def _differing(row: Job, common: Mapping[str, Any]) -> Job:
+    """A row with what it has to say of its provenance, beside the head of its record."""
+    said = {name: value for name, value in row.items() if name != "recorded"}
+    differs = {name: value for name, value in row["recorded"].items() if value != common[name]}
+    return said | ({"recorded": differs} if differs else {})
 
 
 def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 Means with standard errors, what is made of them, slopes, and comparisons with three outcomes:
 *supported*, *contradicted* or *undecided*. Every interval is Student's t for the degrees of freedom
-at hand, at one level for the whole book: a Gaussian estimate lies outside of its interval with
-probability ``LEVEL``, however few trials it comes from.
+at hand, at one level for the whole book: the true mean of Gaussian trials lies outside of it with
+probability ``LEVEL``, however few they are. For a difference with few, unequal degrees of freedom
+and for skewed trials that happens more often: how often, the ledger's page says.
 """
 
 from iclutils.ground.statistics.combinations import (

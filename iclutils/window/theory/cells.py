@@ -17,6 +17,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.window.covariates import Sphere, sample
+from iclutils.window.theory.isotropic import Isotropic
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,28 @@ class CellLoss:
         For w → ∞ it is :math:`2\ln2-1`.
         """
         return self.signal[-1] / (1 - self.concentration[-1])
+
+
+def nearest(
+    function: Isotropic, n: int, contexts: int, generator: torch.Generator
+) -> tuple[Float[Tensor, " contexts"], Float[Tensor, " contexts"]]:
+    r"""How far the nearest of n tokens lies from the query, and how like their labels are.
+
+    Contexts are drawn on the sphere. The second is the correlation :math:`\rho(t)/\rho(1)` of the
+    two labels without noise, ρ the covariance of the class. Raises ``TypeError`` or ``ValueError``
+    for numbers that are not whole and below 1.
+
+    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.window.functions import Affine
+    >>> distance, alike = nearest(Affine(3), 50, 500, stream(0, "near"))
+    >>> bool(distance.mean() < 0.5), bool(alike.mean() > 0.9)
+    (True, True)
+    """
+    validation.whole("n", n)
+    validation.whole("contexts", contexts)
+    points = sample(Sphere(function.d), (contexts, n + 1), generator)
+    distance = (points[:, :n] - points[:, n:]).norm(dim=-1).amin(1)
+    return distance, function.covariance(1 - distance**2 / 2) / function.covariance(torch.ones(1))
 
 
 def sampled(

@@ -185,6 +185,8 @@ def test_another_page_has_other_modules(root):
         ("from iclutils import recorded\nx = recorded.read('a')['jobs']", ["a"]),
         ("from iclutils import recorded\nrecorded.table(recorded.read('b'), [])", ["b"]),
         ("from iclutils import recorded\nrecorded.published('c')", ["authors/c"]),
+        ("from iclutils import recorded\nf(recorded=1)  # recorded", []),
+        ("from iclutils import recorded\nrecorded = 1", None),
         ("from iclutils import recorded as recorded\nrecorded.read('b')", None),
         ("from iclutils import recorded\nrecorded.read(name)", None),
         ("from iclutils import recorded\n[*map(recorded.read, names)]", None),

@@ -127,9 +127,16 @@ def _meet(*, x: int, folder: str) -> dict[str, float]:
     return {"pid": os.getpid()}
 
 
-def test_two_processes_share_the_jobs(tmp_path):
+@pytest.mark.parametrize("cluster", [False, True], ids=["processes", "dask"])
+def test_two_workers_share_the_jobs(tmp_path, cluster):
     sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
-    sweeps.run("meet", sweep, workers=2, unfinished=tmp_path / "parts", target=tmp_path)
+    folders = {"unfinished": tmp_path / "parts", "target": tmp_path}
+    if cluster:
+        local = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with distributed.LocalCluster(**local, processes=True) as running:
+            sweeps.run("meet", sweep, dask=running.scheduler_address, **folders)
+    else:
+        sweeps.run("meet", sweep, workers=2, **folders)
     rows = sweeps.read("meet", tmp_path)["jobs"]
     assert [row["x"] for row in rows] == [0, 1]
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
@@ -171,19 +178,6 @@ def test_a_second_process_on_a_sweep_is_refused_and_the_first_ends(tmp_path):
 def test_bad_input_is_refused(tmp_path):
     with pytest.raises(ValueError, match="workers must be at least 1"):
         sweeps.run("squares", sweeps.Sweep(_square, []), workers=0, target=tmp_path)
-
-
-def test_two_dask_workers_share_the_jobs(tmp_path):
-    sweep = sweeps.Sweep(_meet, [{"x": x, "folder": str(tmp_path)} for x in range(2)])
-    local = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    )
-    folders = {"unfinished": tmp_path / "parts", "target": tmp_path}
-    with local as cluster:
-        sweeps.run("meet", sweep, dask=cluster.scheduler_address, **folders)
-    rows = sweeps.read("meet", tmp_path)["jobs"]
-    assert [row["x"] for row in rows] == [0, 1]
-    assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
 
 
 def _placed(*, x: int, device: str = "cpu") -> dict[str, float]:
