@@ -88,7 +88,7 @@ X.explorers.directions = {
   title: "the directions that matter",
   presets: [
     {name: "linear: ignore the rest", settings: {}},
-    {name: "where it breaks: bowls on the sphere",
+    {name: "another world: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
     {name: "a rest that is long", settings: {cv: 3}},
     {name: "waves, as in the paper's Figure 9", settings: {link: "cosine", where: "sphere"}},

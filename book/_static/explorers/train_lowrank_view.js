@@ -36,7 +36,7 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
     presets: [
-      {name: "bowls: it finds them", settings: {}},
+      {name: "bowls, as in Figure 9", settings: {}},
       {name: "ramps", settings: {link: "affine"}},
       {name: "waves", settings: {link: "cosine"}},
       {name: "without the stretch", settings: {J: "no"}},
