@@ -84,7 +84,7 @@ X.explorers.glimpse = {
   controls: [X.slider("frame", "training", even(0, FRAMES, 1), FRAMES,
     frame => frame === 0 ? "not begun" : frame === FRAMES ? "finished"
       : `${Math.round(100 * frame / FRAMES)} %`)],
-  panels: [{name: "Examples, and what the head answers", height: 250,
+  panels: [{name: "Examples, and what the head answers", height: 230,
     legend: [["the head's answer", "softmax"], ["the hidden rule", "exact"],
       ["examples", "other", true]]}],
   compute({frame}) {
@@ -94,10 +94,9 @@ X.explorers.glimpse = {
     const curve = even(-180, 180, 3).map(at => [at, answerAt(at, w)]);
     const far = reach < 180 ? `${show(reach, 2)}°` : "";
     return {w, reach, far, curve, rows: [["window", "window", w], ["time", "time", time]],
-      summary: frame === 0
-        ? "Before training all examples count alike: whatever is asked, the answer is their average."
-        : far ? `The head looks ${far} far: there an example counts half as much as one at the `
-          + "question." : "The head still looks everywhere, a little less at what is far."};
+      summary: frame === 0 ? "Before training all examples count alike: it answers their average."
+        : far ? `The head looks ${far} far, where an example counts half as much.`
+          : "The head still looks everywhere, a little less at what is far."};
   },
   draw([panel], _, {w, reach, far, curve, summary}) {
     plot(panel, {label: `Examples and the head's answers against the place asked. ${words(summary)}`,
