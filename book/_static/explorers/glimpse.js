@@ -1,19 +1,40 @@
-/* The front page's picture: two windows that narrow while their heads learn.
+/* The front page's picture: a head that learns how far from a question to look.
 
-   Gradient flow of w from 0 on the closed-form loss of window_theory.js: one number moves, so the
-   time of a window is an integral. Runs once it is seen, unless the system asks for less motion. */
+   The examples of one prompt lie on a circle, which is unrolled. Gradient flow of w from 0 on the
+   closed-form loss of window_theory.js, over all prompts with this steepness and noise: one number
+   moves, so the time of a window is an integral. Runs once it is seen, unless the system asks for
+   less motion. */
 ((X) => {
 "use strict";
-const {even, kept, make, plot, population, show, tokens, widthOf, words} = X;
+const {even, kept, make, normal, plot, population, show, sum, uniform, words} = X;
 const TRAIN = "chapters/01_attention_window.html#explorer-train_window?play=1";
-const SETTING = {family: "affine", d: 3, n: 400, sigma: 0.3};
-const STEEP = 2;
-const FLAT = 0.3;
+const SETTING = {family: "affine", d: 2, n: 60, sigma: 1};
+const STEEP = 4;
+const PEAK = 60;                                    // degrees, where the shown rule is highest
+const QUESTION = 0;                                 // degrees, where the prompt asks
 const FRAMES = 120;
 const LASTS = 7000;                                 // ms from the first frame to the last
-const FIRST = 0.3;                                  // time of the first frame but one
+const FIRST = 0.05;                                 // time of the first frame but one
 const CLOSE = 0.005;                                // of w*: where the flow is taken to have arrived
 const PATH = 400;
+const radians = degrees => degrees * Math.PI / 180;
+const truth = at => STEEP * Math.cos(radians(at - PEAK));
+
+/** The examples of the shown prompt: place in degrees, and noisy answer; always the same. */
+const EXAMPLES = (() => {
+  const place = uniform(7);
+  const fault = normal(uniform(11));
+  return Array.from({length: SETTING.n}, () => {
+    const at = 360 * place() - 180;
+    return [at, truth(at) + SETTING.sigma * fault()];
+  });
+})();
+
+/** The head's answer to a question at a place: near examples count more. */
+function answerAt(at, w) {
+  const weights = EXAMPLES.map(([x]) => Math.exp(w * (Math.cos(radians(x - at)) - 1)));
+  return sum(weights.map((weight, i) => weight * EXAMPLES[i][1])) / sum(weights);
+}
 
 /** The flow from 0 to just before w*: [time, w], for tasks of steepness L. */
 const flowOfWindow = kept(4, L => {
@@ -47,54 +68,47 @@ function windowAt(L, time) {
   return wa + (wb - wa) * (time - a) / (b - a);
 }
 
-/** The time of a frame: 0, then even in its logarithm up to the slower head's end. */
+/** The time of a frame: 0, then even in its logarithm up to the flow's end. */
 function timeOf(frame) {
   if (frame === 0) return 0;
-  const last = Math.max(...[STEEP, FLAT].map(L => flowOfWindow(L).path[PATH][0]));
+  const last = flowOfWindow(STEEP).path[PATH][0];
   return FIRST * (last / FIRST) ** ((frame - 1) / (FRAMES - 1));
 }
 
-/** The angle at which a token counts half as much as one at the query; none beyond 180. */
-const halfAngle = w => Math.acos(Math.max(1 - Math.LN2 / w, -1)) * 180 / Math.PI;
-const bell = w => even(0, 180, 1).map(a => [a, Math.exp(w * (Math.cos(a * Math.PI / 180) - 1))]);
-const reach = w => w < Math.LN2 / 2 ? "beyond 180" : show(halfAngle(w), 2);
-/** A line where an example counts half as much as one at the question, named where there is room. */
-const edge = (w, kind, named) => ({kind, at: w < Math.LN2 / 2 ? NaN : halfAngle(w),
-  text: named ? `${reach(w)}°` : " "});
+/** The angle at which an example counts half as much as one at the question, at most 180. */
+const halfAngle = w => w < Math.LN2 / 2 ? 180 : Math.acos(1 - Math.LN2 / w) * 180 / Math.PI;
 
 X.explorers.glimpse = {
-  title: "a window that narrows",
+  title: "a head that learns how far to look",
   small: true,
   controls: [X.slider("frame", "training", even(0, FRAMES, 1), FRAMES,
     frame => frame === 0 ? "not begun" : frame === FRAMES ? "finished"
       : `${Math.round(100 * frame / FRAMES)} %`)],
-  panels: [{name: "How much an example counts, by its angle to the question", height: 210,
-    legend: [["head for steep tasks", "softmax"], ["for flat tasks", "target"],
-      ["best windows", "dotted"], ["sticks: examples in a prompt", "softmax x-stick"]]}],
+  panels: [{name: "Examples, and what the head answers", height: 230,
+    legend: [["the head's answer", "softmax"], ["the hidden rule", "exact"],
+      ["examples", "other", true]]}],
   compute({frame}) {
     const time = timeOf(frame);
-    const [steep, flat] = [STEEP, FLAT].map(L => windowAt(L, time));
-    return {steep, flat, rows: [["steep", "window, steep tasks", steep],
-      ["flat", "window, flat tasks", flat], ["time", "time", time]],
-    summary: frame === 0 ? "Before training there is no window: every example counts alike."
-      : `The window reaches ${reach(steep)}° from the question where tasks are steep and `
-        + `${reach(flat)}° where they are flat. At its edge an example counts half as much as one at `
-        + "the question."};
+    const w = windowAt(STEEP, time);
+    const reach = halfAngle(w);
+    const curve = even(-180, 180, 3).map(at => [at, answerAt(at, w)]);
+    const far = reach < 180 ? `${show(reach, 2)}°` : "";
+    return {w, reach, far, curve, rows: [["window", "window", w], ["time", "time", time]],
+      summary: frame === 0 ? "Before training all examples count alike: it answers their average."
+        : far ? `The head looks ${far} far, where an example counts half as much.`
+          : "The head still looks everywhere, a little less at what is far."};
   },
-  draw([panel], _, {steep, flat, summary}) {
-    const shown = tokens(SETTING.n, SETTING.d).slice(0, 150)
-      .map(t => Math.acos(t) * 180 / Math.PI);
-    const heights = shown.map(a => [a, Math.exp(steep * (Math.cos(a * Math.PI / 180) - 1))]);
-    const apart = (halfAngle(flat) - halfAngle(steep)) * widthOf(panel) > 180 * 40; // pixels
-    plot(panel, {label: `Attention against angle for two heads. ${words(summary)}`,
-      x: {label: "angle between example and question (degrees)", short: "angle", range: [0, 180]},
-      y: {range: [0, 1.05], ticks: [0, 0.5, 1]},
-      lines: [{points: heights, kind: "softmax", sticks: true},
-        ...[[STEEP, "softmax"], [FLAT, "target"]].map(([L, kind]) => (
-          {points: bell(flowOfWindow(L).end), kind: `${kind} x-dotted`})),
-        {points: bell(flat), kind: "target", name: "flat tasks"},
-        {points: bell(steep), kind: "softmax", name: "steep tasks"}],
-      marks: [edge(steep, "softmax", apart), edge(flat, "target", apart)]});
+  draw([panel], _, {w, reach, far, curve, summary}) {
+    plot(panel, {label: `Examples and the head's answers against the place asked. ${words(summary)}`,
+      x: {label: "place on a circle (degrees)", short: "place", range: [-180, 180],
+        ticks: [-180, -90, 0, 90, 180]},
+      y: {range: [-7, 7], ticks: [-5, 0, 5]},
+      lines: [{points: even(-180, 180, 3).map(at => [at, truth(at)]), kind: "exact",
+        name: "hidden rule"}, {points: curve, kind: "softmax", name: "answer"}],
+      bands: [{from: QUESTION - reach, to: QUESTION + reach, text: ""}],
+      marks: [{at: QUESTION, text: far ? `question: looks ${far} far` : "question: looks everywhere"}],
+      dots: [...EXAMPLES.map(at => ({at, kind: "other"})),
+        {at: [QUESTION, answerAt(QUESTION, w)], kind: "softmax"}]});
   },
   begin({root, state, move, taken, plays}) {
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
