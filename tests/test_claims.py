@@ -67,42 +67,18 @@ def test_every_quotation_and_every_quantity_is_written():
 
 
 # rows of 23 November 2026, new or judged anew, whose three seeds are still to be run (make seeds);
-# their cards say "none recorded". Rows leave this list, and none enters it.
+# their cards say "none recorded". Rows leave this list, and one has come to it,
+# whose number one seed leaves within noise of its margin: it needs more trials before its seeds.
 SEEDS_OWED = {
-    "ch1-flat-waves",
     "ch1-growth-similar",
-    "ch1-overshoot",
-    "ch1-second-law",
-    "ch1-spacing",
     "ch1-still-moving",
-    "ch2-degradation",
-    "ch2-degradation-figure-5",
-    "ch2-shared-l-sufficient",
+    "ch2-window-explains",  # undecided with seed 2 (1.077 ± 0.024): more trials
     "ch3-overtakes",
     "ch4-bound-price",
-    "ch4-fig9-ahead",
-    "ch4-fig9-rate",
-    "ch4-learns",
     "ch4-told",
-    "ch4-worth",
     "ch5-authors",
     "ch5-dmmse",
-    "ch5-result-1",
     "ch5-result-1-noise",
-    "ch5-weights",
-    "ch5b-authors",
-    "ch5b-softmax-power",
-    "ch5b-threshold-scaling",
-    "ch5b-transition",
-    "ch5c-article",
-    "ch5c-authors-gap",
-    "ch5c-curriculum",
-    "ch5c-gap",
-    "ch5c-method",
-    "ch5c-sharpness",
-    "ch5c-sizes",
-    "ch5c-transition",
-    "ch6-plateau",
     "ch7-never-stopping",
     "ch7-value-weight",
 }
