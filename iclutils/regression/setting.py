@@ -86,8 +86,7 @@ class Setting:
 
     def tasks(self, seed: int, trial: int) -> Float[Tensor, "k d"]:
         """The pretraining tasks of one trial: a function of (seed, trial, k, d) alone."""
-        generator = stream(seed, "tasks", self.d, self.k, trial)
-        return draw_tasks(self.k, self.d, generator, normalised=self.normalised)
+        return _tasks(self.k, self.d, self.normalised, seed, trial)
 
     def prompts(self, seed: int, trial: int) -> Prompts:
         """The pretraining prompts of one trial, balanced over its tasks."""
@@ -111,6 +110,11 @@ class Setting:
         return _other_prompts(self.context, k, self.normalised, seed, trial, m)
 
 
+def _tasks(k: int, d: int, normalised: bool, seed: int, trial: int) -> Float[Tensor, "k d"]:
+    """The ``k`` pretraining tasks of one trial."""
+    return draw_tasks(k, d, stream(seed, "tasks", d, k, trial), normalised=normalised)
+
+
 @lru_cache(maxsize=4)  # the points of a curve that differ in n alone have the same
 def _other_prompts(
     context: Context, k: int | None, normalised: bool, seed: int, trial: int, m: int
@@ -120,7 +124,7 @@ def _other_prompts(
     if k is None:
         tasks = draw_tasks(m, d, stream(seed, "other tasks", d, trial), normalised=normalised)
     else:
-        tasks = draw_tasks(k, d, stream(seed, "tasks", d, k, trial), normalised=normalised)
+        tasks = _tasks(k, d, normalised, seed, trial)
     generator = stream(seed, "other prompts", d, context.ell, len(tasks), trial)
     whole = max(1, m // len(tasks)) * len(tasks)
     return tasks, sample(tasks, context, generator, n=whole)

@@ -201,13 +201,15 @@ def _factorised(
 ) -> list[Solution] | None:
     """The minimisers from the factors of the dual's matrices; ``None`` where one is not precise."""
     n, parameters = len(labels), design.x.shape[0] * design.v.shape[0]
+    if n >= parameters and 0 in ridges:  # singular, whatever rounding says
+        return None
     kernel = (design.x.T @ design.x).mul_(design.v.T @ design.v)
     found = []
     for ridge in ridges:
         matrix = kernel.clone()
         matrix.diagonal().add_(ridge)
         root, failed = torch.linalg.cholesky_ex(matrix)
-        if int(failed) or (ridge == 0 and n >= parameters):
+        if int(failed):
             return None
         a = torch.cholesky_solve(labels[:, None], root)[:, 0]
         gamma = design.adjoint(a)

@@ -28,6 +28,7 @@ from iclutils.book.site.page import Page
 
 KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source", "pdf": "PDF"}
 
+
 def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
     """A link to a file that is taken home, with its size."""
     name = place.rsplit("/", 1)[1]
