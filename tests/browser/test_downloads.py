@@ -2,11 +2,17 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
+import sysconfig
+import venv
 import zipfile
 
 import nbformat
 import pytest
+import taken_home
 from built_site import PAGES, ROOT, SITE, text_of
 
 from iclutils.book.runs import cache
@@ -41,6 +47,48 @@ def test_the_archive_holds_the_whole_site():
         assert f"book/downloads/{name}.ipynb" in names
     size = size_text((SITE / archive.PLACE).stat().st_size)
     assert f'<span class="{archive.SIZE}"> ({size})</span>' in text_of("book/downloads.html")
+
+
+EXECUTE = """
+import sys
+
+import iclutils
+import nbclient
+import nbformat
+
+assert iclutils.__file__.startswith(sys.prefix), iclutils.__file__
+notebook = nbformat.read(sys.argv[1], as_version=4)
+nbclient.NotebookClient(notebook, timeout=600).execute()
+nbformat.write(notebook, sys.argv[1])
+"""
+TAKEN = "05c_task_diversity"  # the one that runs for the shortest time
+
+
+def test_a_notebook_of_the_archive_runs_outside_a_checkout(tmp_path):
+    """In an environment that has the locked packages, and of the book the archive's wheel alone.
+
+    The weekly workflow does it with everything downloaded, by the archive's README.txt.
+    """
+    folder = taken_home.unpack(SITE / archive.PLACE, tmp_path)
+    assert any("iclutils-*.whl" in line for line in taken_home.commands(folder))
+    venv.create(folder / "own", symlinks=True)
+    python = folder / "own" / "bin" / "python"
+    own = folder / "own" / "lib" / f"python3.{sys.version_info.minor}" / "site-packages"
+    (own / "locked.pth").write_text(sysconfig.get_path("purelib"))
+    [wheel] = (folder / "book" / "downloads").glob("iclutils-*.whl")
+    zipfile.ZipFile(wheel).extractall(own)
+    notebook = wheel.with_name(f"{TAKEN}.ipynb")
+    offered = taken_home.read(notebook)
+    environment = {name: said for name, said in os.environ.items() if name != "PYTHONPATH"}
+    kernel = [python, "-m", "ipykernel", "install", "--prefix", folder / "own", "--name", "python3"]
+    for command in (kernel, [python, "-c", EXECUTE, notebook]):
+        done = subprocess.run(
+            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, done.stderr
+    ledger = taken_home.read(folder / "book" / "ledger.json")
+    assert taken_home.differences(taken_home.read(notebook), offered, ledger) == []
+    assert len(taken_home.verdicts(taken_home.read(notebook))) > 5
 
 
 def test_sources_and_data_are_offered_as_they_are():
