@@ -41,7 +41,7 @@ def gegenbauer(
     validation.whole("d", d, low=2)
     validation.finite("t", t)
     wanted = [int(k) for k in _degrees(degrees)]
-    values = torch.empty(*t.shape, len(wanted), dtype=torch.float64)
+    values = torch.empty(len(wanted), *t.shape, dtype=torch.float64)
     columns: dict[int, list[int]] = {}
     for column, k in enumerate(wanted):
         columns.setdefault(k, []).append(column)
@@ -49,13 +49,14 @@ def gegenbauer(
     now = torch.ones_like(t)
     for k in range(max(wanted, default=0) + 1):
         for column in columns.get(k, ()):
-            values[..., column] = now
+            values[column] = now
         following = t
         if k > 0:
-            following = ((2 * k + d - 2) * t * now - k * before) / (k + d - 2)
+            share = k / (k + d - 2)
+            following = (t * now).mul_(1 + share).sub_(before, alpha=share)
         before = now
         now = following
-    return values
+    return values.movedim(0, -1)
 
 
 def multiplicity(degrees: Real[Tensor, " K"], d: int) -> Float[Tensor, " K"]:

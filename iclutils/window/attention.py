@@ -132,17 +132,25 @@ def _softmax_gradient(
     query: Float[Tensor, "T q d"],
     target: Float[Tensor, "T S q"],
 ) -> Float[Tensor, "T S d d"]:
-    """The softmax unit's part of :func:`gradient`."""
+    r"""The softmax unit's part of :func:`gradient`, in sums over tokens for all settings at once.
+
+    With masses :math:`m_i\propto\gamma_i` the products are :math:`\sum_im_i[x_i, 1]` and
+    :math:`\sum_im_iy_i[x_i, 1]`, and :math:`\sum_i m_i(y_i-\hat y)x_i` is their difference.
+    """
     trials, settings, d, _ = M.shape
     q = query.shape[-2]
-    image = product(query.unsqueeze(1), M.mT).view(trials, settings * q, d)  # M x_{n+1}
-    mass = _masses(image, x).view(trials, settings, q, -1)
-    total = mass.sum(-1, keepdim=True)
-    answer = product(mass, y.unsqueeze(-1)) / total
-    share = (y.unsqueeze(-2) - answer).mul_(mass)
-    pull = product(share.view(trials, settings * q, -1), x).view(trials, settings, q, d)
-    pull.mul_((answer - target.unsqueeze(-1)) / total)
-    return (2 / q) * product(pull.mT, query.unsqueeze(1))
+    image = product(query, M.reshape(trials, settings * d, d).mT)  # M x_{n+1}
+    mass = _masses(image.view(trials, q * settings, d), x)
+    tokens = torch.nn.functional.pad(x, (0, 1), value=1.0)
+    plain = product(mass, tokens).view(trials, q, settings, d + 1)
+    mass.view(trials, q, settings, -1).mul_(y.unsqueeze(1))
+    labelled = product(mass, tokens).view(plain.shape)
+    total = plain[..., d:]
+    answer = labelled[..., d:] / total
+    pull = labelled[..., :d] - answer * plain[..., :d]
+    pull.mul_((answer - target.mT.unsqueeze(-1)) / total)
+    slope = product(pull.view(trials, q, settings * d).mT, query)
+    return (2 / q) * slope.view(M.shape)
 
 
 def _masses(

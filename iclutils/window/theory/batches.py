@@ -9,6 +9,7 @@ from torch import Tensor
 from iclutils.ground import sphere
 from iclutils.window.covariates import Sphere, sample
 from iclutils.window.theory import curves
+from iclutils.window.theory.pooled import pooled
 
 
 class Parts(NamedTuple):
@@ -48,10 +49,12 @@ def given_products(
     degrees: Int[Tensor, " degrees"],
 ) -> Parts:
     """Sums over contexts of the two expectations, for given products t of tokens and query."""
-    gamma = torch.softmax(w.view(-1, 1) * t.unsqueeze(1), dim=-1)  # (contexts, windows, n)
-    P = sphere.gegenbauer(t, d, degrees)  # (contexts, n, degrees)
-    squared = gamma.square()
-    spread = squared.sum(-1)
-    own = squared @ P.square()
-    parts = (1 - gamma @ P).square() + spread.unsqueeze(-1) - own
+
+    def values(t: Tensor) -> tuple[Tensor, Tensor]:
+        P = sphere.gegenbauer(t, d, degrees)  # (contexts, tokens, degrees)
+        return P, torch.nn.functional.pad(P.square(), (0, 1), value=1.0)
+
+    weighted, squared = pooled(t, w, values)
+    own, spread = squared[..., :-1], squared[..., -1]
+    parts = (1 - weighted).square() + spread.unsqueeze(-1) - own
     return Parts(parts.sum(0), spread.sum(0))

@@ -37,6 +37,7 @@ from iclutils.window.theory import curves
 from iclutils.window.theory.curves import Window
 from iclutils.window.theory.isotropic import Isotropic
 from iclutils.window.theory.linear import LinearUnit
+from iclutils.window.theory.pooled import pooled
 
 GROUPS = 16  # jackknife groups of contexts, for the standard error of w*
 
@@ -279,20 +280,21 @@ def _given_products(
     expansion: _Expansion,
 ) -> list[Windows]:
     """The moments of each class for given products t of tokens and query."""
-    gamma = torch.softmax(w.unsqueeze(-1) * t.unsqueeze(-2), -1)  # (contexts, windows, n)
-    squares = gamma.square()
-    N = squares.sum(-1)
-    P = sphere.gegenbauer(t, d, expansion.degrees)  # (contexts, n, degrees)
-    P_squared = P.square()
-    pooled = (gamma @ P).square()  # (contexts, windows, degrees)
-    found = []
-    for function, c in zip(functions, expansion.coefficients, strict=True):
-        power = float(function.covariance(torch.ones((), dtype=torch.float64)))
-        B = (gamma @ function.covariance(t).unsqueeze(-1)).squeeze(-1)
-        rest = power - P_squared @ c  # (contexts, n)
-        A = pooled @ c + (squares @ rest.unsqueeze(-1)).squeeze(-1)
-        found.append(Windows(w, B, A, N, power))
-    return found
+    one = torch.ones((), dtype=torch.float64)
+    power = torch.stack([function.covariance(one) for function in functions])
+    degrees, c = expansion
+
+    def values(t: Tensor) -> tuple[Tensor, Tensor]:
+        P = sphere.gegenbauer(t, d, degrees)  # (contexts, tokens, degrees)
+        covariances = torch.stack([function.covariance(t) for function in functions], -1)
+        rest = torch.nn.functional.pad(power - P.square() @ c.T, (0, 1), value=1.0)
+        return torch.cat([covariances, P], -1), rest
+
+    weighted, squared = pooled(t, w, values)
+    B, of_degrees = torch.split(weighted, [len(functions), len(degrees)], -1)
+    N = squared[..., -1]
+    A = of_degrees.square() @ c.T + squared[..., :-1]
+    return [Windows(w, B[..., f], A[..., f], N, float(power[f])) for f in range(len(functions))]
 
 
 def _joined(parts: Sequence[Windows]) -> Windows:
