@@ -44,11 +44,12 @@ page: need-name named chromium book
 	$(PYTEST) $(BROWSER)/test_site.py -k "$(subst $(space), or ,$(strip $(NAME)))"
 
 ## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
-pdf: chromium book paper
+pdf: chromium book
+	$(BIN)/python -m iclutils.book.paper.pdf
 
-# the largest file first: the others share the other worker
+# the largest file first: the others, among them the print and its tests, share the other worker
 ## make test                  everything: make check, the site in a real browser and on paper
-test: chromium $(STAMP) check paper
+test: chromium $(STAMP) unprinted check
 	$(PYTEST) $(WORKERS) --loadscope-reorder $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
@@ -138,11 +139,10 @@ lab: $(VENV)/.lab
 clean:
 	rm -rf _build
 
-# the second build links the PDFs; it runs no chapter and writes only the pages that list files
-.PHONY: need-name named seeded paper
-paper:
-	$(BIN)/python -m iclutils.book.paper.pdf
-	@$(BUILD) --checked
+# the browser tests print what has no print
+.PHONY: need-name named seeded unprinted
+unprinted:
+	@rm -rf _build/pdf
 
 need-name:
 	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }

@@ -58,6 +58,11 @@ def state() -> str:
     return code.digest([*sorted(files), *(ROOT / name for name in ALSO_READ)], ROOT, *looks)
 
 
+def note_state() -> None:
+    """Note that the site that stands is of the files as they are."""
+    write_atomically(BUILT, state())
+
+
 def is_current() -> bool:
     """Whether the last build ended well and nothing has changed since."""
     return BUILT.exists() and BUILT.read_text(encoding="utf8") == state()
@@ -104,7 +109,7 @@ def main(arguments: list[str]) -> int:
         print("The build ran a chapter again: its cache and the checker's disagree.")
         return 1
     if not status:
-        write_atomically(BUILT, state())
+        note_state()
     return status
 
 

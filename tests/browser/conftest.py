@@ -1,13 +1,17 @@
-"""What the browser tests share: the site served, Chromium, and a window on it of each look."""
+"""What the browser tests share: the site served, Chromium, a window of each look, the print."""
 
+import fcntl
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from built_site import SITE, unfold, wait_until_drawn
+from built_site import ROOT, SITE, unfold, wait_until_drawn
 
-from iclutils.book.paper import chromium
+from iclutils.book.paper import chromium, pdf
+from iclutils.book.site.downloads import prints
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 PATIENCE = 120_000  # milliseconds: a busy machine loads a page late, which is no fault of it
@@ -18,6 +22,18 @@ LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the ot
 def address():
     with chromium.served(SITE) as place:
         yield place
+
+
+@pytest.fixture(scope="session")
+def printed():
+    """The site has its PDFs: the first worker that needs them prints, and another one waits."""
+    with (ROOT / "_build" / "printing").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if prints.current(pdf.site_key()):
+            return
+        command = [sys.executable, "-m", "iclutils.book.paper.pdf"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="session")

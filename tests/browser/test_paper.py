@@ -1,15 +1,19 @@
-"""The book on paper: what `make pdf` printed is whole, rightly numbered, and nothing is cut."""
+"""The book on paper: what `make pdf` prints is whole, rightly numbered, and nothing is cut."""
 
 import json
 import re
 import unicodedata
+import zipfile
 
 import pytest
-from built_site import ROOT, text_of
+from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
 
 from iclutils.book.runs import cache
-from iclutils.book.site.downloads import prints
+from iclutils.book.site.downloads import archive, prints
+from iclutils.book.site.downloads.offers import size_text
+
+pytestmark = pytest.mark.usefixtures("printed")
 
 FOLDER = prints.folder()
 A4 = (595.3, 841.9)  # points
@@ -30,20 +34,35 @@ def marks(items, depth=1):
 
 
 @pytest.fixture(scope="module")
-def book():
-    path = FOLDER / f"{prints.BOOK}.pdf"
-    assert path.exists(), "print it with: make pdf"
-    return PdfReader(path)
+def book(printed):
+    return PdfReader(FOLDER / f"{prints.BOOK}.pdf")
 
 
 @pytest.fixture(scope="module")
-def report():
+def report(printed):
     return json.loads((FOLDER / "report.json").read_text(encoding="utf8"))
 
 
 def test_the_print_is_one_of_this_site():
     state = json.loads((ROOT / "_build" / "site.json").read_text(encoding="utf8"))
     assert prints.current(state["key"])
+
+
+def test_the_site_offers_every_print_with_its_size():
+    """Every place for one is filled with a link to a file that is there; the archive has it too."""
+    linked = set()
+    for page in PAGES:
+        for place in prints.PLACE.finditer(text_of(page)):
+            path = (SITE / page).parent / f"{place['address']}.pdf"
+            size = size_text(path.stat().st_size)
+            assert f'href="{place["address"]}.pdf"' in place[0], page
+            assert f"</a> ({size})" in place[0], page
+            linked.add(path.name)
+    assert linked == {f"{name}.pdf" for name in (prints.BOOK, *cache.toc_chapters())}
+    with zipfile.ZipFile(SITE / archive.PLACE) as held:
+        for name in linked:
+            packed = held.read(f"{archive.NAME}/book/downloads/{name}")
+            assert packed == (FOLDER / name).read_bytes()
 
 
 def test_every_page_of_the_book_is_bookmarked_and_begins_where_its_bookmark_says(book, report):

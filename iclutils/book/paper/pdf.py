@@ -1,11 +1,11 @@
 """The book on paper: headless Chromium prints every page of ``_toc.yml``, and all as one book.
 
-    python -m iclutils.book.paper.pdf      print the site in _build/html into _build/pdf
+    python -m iclutils.book.paper.pdf      print the site in _build/html, and lay the PDFs into it
 
 The pages are opened as a reader opens them (scripts run); ``print.js`` then unfolds
 what is folded, shrinks what is wider than the paper and mends the links, and ``print.css`` is the
-style. A print is offered on the site only while the site is the one that was printed
-(:func:`iclutils.book.site.downloads.prints.current`).
+style. The PDFs lie in _build/pdf, and on the site while it is the one that was printed
+(:func:`iclutils.book.site.downloads.prints.offer`).
 """
 
 import html
@@ -18,12 +18,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from iclutils.book import build
 from iclutils.book.paper import chromium
 from iclutils.book.paper.bookmarks import finish, replace_first_pages
 from iclutils.book.paper.whole import Fragment, fragment, whole
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.site.downloads import prints
+from iclutils.book.site.downloads.archive import write_archive
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, PdfMargins
@@ -150,7 +152,15 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
     return report
 
 
+def offer_prints(root: Path = ROOT) -> None:
+    """Lay the prints into the site, whose archive then holds them too."""
+    site = root / "_build" / "html"
+    prints.offer(site, site_key(root), root)
+    write_archive(site)
+
+
 if __name__ == "__main__":
+    was_current = build.is_current()
     try:
         printed = print_all()
     except FileNotFoundError as missing:
@@ -159,5 +169,8 @@ if __name__ == "__main__":
     if wide:
         found = re.sub(r"[{}]", "", json.dumps(wide, ensure_ascii=False))
         sys.exit(f"Wider than the paper: {found}")
+    offer_prints()
+    if was_current:
+        build.note_state()  # the next make book has nothing to do
     place = prints.folder().relative_to(ROOT) / f"{prints.BOOK}.pdf"
     print(f"The book is on paper: {place}, and its chapters beside it")

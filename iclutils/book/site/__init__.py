@@ -43,6 +43,7 @@ from iclutils.book.site.aids.search import note_places, write_places
 from iclutils.book.site.aids.sidebar import copy_titles_only
 from iclutils.book.site.aids.stamp import add_stamp
 from iclutils.book.site.content import content_of
+from iclutils.book.site.downloads import prints
 from iclutils.book.site.downloads.archive import write_archive
 from iclutils.book.site.downloads.figure_list import FigureList
 from iclutils.book.site.downloads.offers import offers_of
@@ -116,6 +117,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     offers_of(content).write(site)
     write_figures(figures_of(content).values(), site)
     mend_pages(site)
+    prints.offer(site, offers_of(content).key)
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)

@@ -26,7 +26,7 @@ from iclutils.book.site.downloads.offers import (
 from iclutils.book.site.nodes import html_tag, spaced, tag
 from iclutils.book.site.page import Page
 
-KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source", "pdf": "PDF"}
+KINDS = {"ipynb": "notebook with outputs", "md": "Markdown source"}
 
 
 def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
@@ -59,20 +59,7 @@ def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
         tag("code", "index.html"),
         "; it needs no network.",
     )
-    print_of_book = file_link(page, f"{FOLDER}/{prints.BOOK}.pdf", "The whole book as PDF")
-    if print_of_book:
-        words = ": all pages with contents, bookmarks and page numbers, printed from this site."
-        return [everything, tag("p", *print_of_book, words)]
-    return [
-        everything,
-        tag(
-            "p",
-            "The PDFs are printed by ",
-            tag("code", "make pdf"),
-            ", which needs Chromium and takes a few minutes; this site was built without, "
-            "or has changed since they were printed.",
-        ),
-    ]
+    return [everything, tag("p", prints.place_of(page, prints.BOOK))]
 
 
 def chapter_files(page: Page, node: Element) -> Sequence[Node | str]:
@@ -85,7 +72,7 @@ def links_of_chapter(page: Page, chapter: str) -> Sequence[Node | str]:
     links: list[html_tag] = []
     for kind, text in KINDS.items():
         links += file_link(page, f"{FOLDER}/{chapter}.{kind}", text)
-    return spaced(links) or ["nothing yet"]
+    return spaced([*links, prints.place_of(page, chapter)]) if links else ["nothing yet"]
 
 
 def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:

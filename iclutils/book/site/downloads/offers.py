@@ -1,7 +1,8 @@
-"""The files that the site offers: notebooks, Markdown, hand-outs, PDFs, sweeps, the ledger.
+"""The files that the site offers: notebooks, Markdown, hand-outs, sweeps, the ledger.
 
-They lie under ``book/downloads`` of the site, so that their addresses stay; a PDF is offered only
-while it is a print of this very site.
+They lie under ``book/downloads`` of the site, so that their addresses stay. The PDFs that come to
+lie beside them are printed from the finished site
+(:mod:`iclutils.book.site.downloads.prints`).
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from pathlib import Path
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, files_under, write_atomically
 from iclutils.book.site.content import Content
-from iclutils.book.site.downloads import export, prints, wheel
+from iclutils.book.site.downloads import export, wheel
 
 FOLDER = "book/downloads"
 HANDOUT = "_exercises.md"  # what the name of a chapter's hand-out ends in
@@ -70,9 +71,6 @@ def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[s
         files[f"{FOLDER}/{name}.ipynb"] = notebooks / cache.CHAPTERS / f"{name}.ipynb"
         files[f"{FOLDER}/{name}.md"] = cache.chapter_path(name, ROOT)
         files[f"{FOLDER}/{name}{HANDOUT}"] = notebooks / cache.CHAPTERS / f"{name}{HANDOUT}"
-    if prints.current(key, ROOT):
-        for path in sorted(prints.folder(ROOT).glob("*.pdf")):
-            files[f"{FOLDER}/{path.name}"] = path
     for path in [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]:
         files[f"{FOLDER}/{path.name}"] = path
     there = {place: path for place, path in files.items() if path.exists()}
