@@ -54,13 +54,13 @@ test: chromium $(STAMP) unprinted check
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
-check: $(STAMP) lint
+check: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
 	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=$(BROWSER) --fill-cache --junitxml=$(REPORTS)/check.xml
 	@$(BUILD) --all --checked
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
 
-# every tool says what it finds before any of them fails the whole;
+# a test of make check calls it; every tool says what it finds before any of them fails the whole;
 # chapters are piped through ruff: jupytext --check would write them back re-wrapped
 ## make lint                  style and types of the package, the tests and the chapters' cells; all tools, then red
 lint: $(STAMP)

@@ -1,7 +1,7 @@
 """Where the time of one `make test` went, and how many tests passed, from its JUnit reports.
 
 ``python tests/summary.py FOLDER`` ends with 'N passed, N failed'. A second argument is the exit
-code of the whole: where it is not 0 and no test failed, a step that is no test did (lint, types,
+code of the whole: where it is not 0 and no test failed, a step that is no test did (the set-up,
 the strict build), and it counts as one failure.
 """
 
@@ -24,14 +24,17 @@ def totals(suites: list[ElementTree.Element]) -> tuple[int, int, int]:
 
 
 def parts(suites: dict[str, ElementTree.Element]) -> dict[str, float]:
-    """Seconds by the clock of the tests before the build, of build and print, of the browser's."""
+    """Seconds by the clock of the tests before the build, of the build, of the browser's.
+
+    Lint is a test of the first part, the print belongs to the first test of the last that needs it.
+    """
     found = {name: float(suite.get("time", 0)) for name, suite in suites.items()}
     if set(found) != {"check", "site"}:
         return found
     check, site = (datetime.fromisoformat(suites[name].attrib["timestamp"]) for name in suites)
     between = site - check - timedelta(seconds=found["check"])
-    paper = between.total_seconds()
-    return {"check": found["check"], "build and paper": paper, "browser": found["site"]}
+    build = between.total_seconds()
+    return {"check": found["check"], "strict build": build, "browser and print": found["site"]}
 
 
 def slowest(suites: list[ElementTree.Element]) -> tuple[Counter[str], Counter[str]]:

@@ -26,7 +26,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 KEPT = ROOT / "_build" / "mutants"
-APART = ("tests/browser/", "tests/mutants/")  # the first open the built site
+APART = ("tests/browser/", "tests/mutants/", "tests/test_lint.py")  # the built site, the tools
 PATIENCE = 600.0  # processor seconds for one test file: some start many processes
 ASLEEP = 5  # so many times the patience, on the clock, for one that waits and does not compute
 HEAVY = (
