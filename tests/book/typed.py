@@ -1,16 +1,21 @@
-"""Run code as a reader would type it: cell by cell, in one fresh interpreter; say what it prints.
+"""Run pages as a reader would type them: cell by cell, in an interpreter each; say what they print.
 
-Reads a list of cells as JSON and writes, as JSON, the lines of each: what it printed, then the
-value of its last expression as IPython shows it.
+Reads pages as JSON, each a list of cells, and writes as JSON for each page the ``lines`` of its
+cells (what a cell printed, then the value of its last expression as IPython shows it), or the
+``error`` that broke it off. Each page's interpreter is forked from one that has done nothing but
+load torch, which a page still has to import.
 """
 
 import ast
 import contextlib
 import io
 import json
+import multiprocessing
 import sys
+import traceback
 from typing import Any
 
+import torch  # noqa: F401
 from IPython.lib.pretty import pretty
 
 
@@ -28,6 +33,16 @@ def lines_of(source: str, names: dict[str, Any]) -> list[str]:
     return [line.rstrip() for line in shown.getvalue().splitlines() if line.strip()]
 
 
-if __name__ == "__main__":
+def shown_by(cells: list[str]) -> dict[str, Any]:
+    """What one page shows, or why it does not run."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    json.dump([lines_of(cell, names) for cell in json.load(sys.stdin)], sys.stdout)
+    try:
+        return {"lines": [lines_of(cell, names) for cell in cells]}
+    except Exception:
+        return {"error": traceback.format_exc()}
+
+
+if __name__ == "__main__":
+    # a process for one page alone: what it changes in torch no other page finds
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        json.dump(pool.map(shown_by, json.load(sys.stdin), chunksize=1), sys.stdout)
