@@ -278,9 +278,11 @@ TOLD = """([name, settings]) => {
 
 
 @pytest.mark.parametrize("name", PERMALINK)
-def test_a_permalink_restores_the_settings(explorers, name):
-    """By keyboard: settings, the button, its link opened anew; the copied text is the address."""
-    page, _ = explorers
+def test_a_permalink_restores_the_settings(page, name):
+    """By keyboard: settings, the button, its link opened anew; the copied text is the address.
+
+    That a narrow page shows what a link names is tested with the links of all pages.
+    """
     page.evaluate(
         "navigator.clipboard.writeText = async text => { window.written = text; }"
     )  # not the system's
@@ -456,17 +458,22 @@ def test_without_javascript(browser, address):
             assert (place / source).exists(), (page_name, source)
 
 
-@pytest.mark.parametrize("name", EXACT)
-def test_the_pictures_show_what_the_explorers_show(browser, address, name):
+@pytest.fixture(scope="module")
+def untouched(fresh):
+    """A page on which nobody works an explorer."""
+    with fresh(1366, color_scheme="light") as (page, _):
+        yield page
+
+
+@pytest.mark.parametrize("name", sorted(EXACT, key=pictures.page_of))
+def test_the_pictures_show_what_the_explorers_show(untouched, address, name):
     """Their curves; otherwise draw them anew with python -m iclutils.book.paper.explorers.
 
     A processor may round a place to the next tenth of a pixel.
     """
-    context = browser.new_context(
-        viewport={"width": 1366, "height": 900}, color_scheme="light", reduced_motion="reduce"
-    )
-    page = context.new_page()
-    page.goto(address + pictures.page_of(name))
+    page = untouched
+    if page.url != address + pictures.page_of(name):
+        page.goto(address + pictures.page_of(name))
     shown, kept = (
         " ".join(re.findall(r'd="(M[^"]*)"', text))
         for text in (
@@ -474,7 +481,6 @@ def test_the_pictures_show_what_the_explorers_show(browser, address, name):
             (pictures.FOLDER / f"{name}.svg").read_text(encoding="utf8"),
         )
     )
-    context.close()
     assert NUMBER.sub("", shown) == NUMBER.sub("", kept)
     places = [[float(place) for place in NUMBER.findall(text)] for text in (shown, kept)]
     assert places[0] == pytest.approx(places[1], rel=0, abs=0.11)
@@ -562,18 +568,22 @@ SETTING = re.compile(r'href="([^"#]+)#explorer-(\w+)\?([^"]*)"')
 
 def test_every_link_that_sets_an_explorer_shows_it_so(browser, address):
     """No setting of a link on any page is refused, and the explorer that it names is in sight."""
-    page = browser.new_page()
-    links = {(place, *found) for place in PAGES for found in SETTING.findall(text_of(place))}
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    links = {
+        (urljoin(address + place, target), name, html.unescape(query))
+        for place in PAGES
+        for target, name, query in SETTING.findall(text_of(place))
+    }
     assert links
-    for place, target, name, query in sorted(links):
+    for target, name, query in sorted(links):
         page.goto("about:blank")
-        asked = f"{name}?{html.unescape(query)}"
-        page.goto(urljoin(address + place, f"{target}#explorer-{asked}"))
+        asked = f"{name}?{query}"
+        page.goto(f"{target}#explorer-{asked}")
         wait_until_drawn(page)
         settle(page)
-        assert not page.evaluate(WRONG, [asked]), place
+        assert not page.evaluate(WRONG, [asked]), target
         box = page.query_selector(f".explorer[data-explorer={name}]").bounding_box()
-        assert -1 <= box["y"] < 300, (place, asked)
+        assert -1 <= box["y"] < 300, (target, asked)
     page.close()
 
 

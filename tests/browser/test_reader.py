@@ -72,7 +72,7 @@ def test_a_search_leads_to_the_section(page, query, first):
     assert link.get_attribute("href").startswith(first)
     page.wait_for_function("document.querySelector('#search-status').textContent.includes('place')")
     link.click()
-    page.wait_for_url(f"{FILES}{first}**")
+    page.wait_for_url(f"{FILES}{first}**", wait_until="commit")
 
 
 def test_excerpts_are_read_and_mark_what_was_found(page):

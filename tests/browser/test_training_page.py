@@ -164,9 +164,8 @@ def test_every_preset_by_keyboard(trainings, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_link_restores_settings_and_seed(trainings, name):
+def test_a_link_restores_settings_and_seed(page, name):
     """By keyboard: settings and a seed, the button, and its link opened anew."""
-    page, _ = trainings
     page.evaluate("navigator.clipboard.writeText = async text => { window.written = text; }")
     page.locator(f"{place(name)} .x-preset").nth(2).focus()
     page.keyboard.press("Enter")
@@ -192,9 +191,8 @@ def test_a_link_restores_settings_and_seed(trainings, name):
     press(page, name, "Reset")
 
 
-def test_the_best_head_stands_beside_the_one_that_learns(trainings):
+def test_the_best_head_stands_beside_the_one_that_learns(page):
     """From the first step on, and anew when the link is another one."""
-    page, _ = trainings
     press(page, "lowrank", "Reset")
     settle(page)
     assert state(page, "lowrank")["values"]["c"] == "NaN"
