@@ -16,6 +16,7 @@ from iclutils.book.site.downloads import prints
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 PATIENCE = 120_000  # milliseconds: a busy machine loads a page late, which is no fault of it
+COLOURS = ["color-contrast", "link-in-text-block"]  # axe's rules that a theme can break
 LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
 
 
@@ -99,10 +100,12 @@ def findings():
     contrast = {"id": "color-contrast", "selector": ":not([data-alike])"}  # as test_site.py marks
     script = AXE.read_text(encoding="utf8") + f"axe.configure({{rules: [{json.dumps(contrast)}]}})"
 
-    def run(page, part="html", **options):
+    def run(page, part="html", colours_only=False):
         if not page.evaluate("'axe' in globalThis"):
             page.evaluate(script)
-        options |= {"preload": False, "resultTypes": ["violations"]}
+        options = {"preload": False, "resultTypes": ["violations"]}
+        if colours_only:
+            options["runOnly"] = COLOURS
         found = page.evaluate("([part, options]) => axe.run(part, options)", [part, options])
         return [
             f"accessibility, {each['impact']}: {each['id']} ({len(each['nodes'])}x): "

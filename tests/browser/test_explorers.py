@@ -358,11 +358,11 @@ def test_one_sentence_is_spoken(explorers):
 
 
 def test_accessible_and_legible(explorers, findings):
-    """Unfolded, exact ones and trainings, in both themes."""
+    """Unfolded, exact ones and trainings, in both themes, which differ in colours alone."""
     page, _ = explorers
     for scheme in ("light", "dark"):
         turn(page, scheme)
-        assert not findings(page, ".explorer")
+        assert not findings(page, ".explorer", colours_only=scheme == "dark")
         assert min(page.evaluate(CONTRAST)) >= 4.5
     sizes = "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
     assert min(page.eval_on_selector_all(".explorer svg text", sizes)) >= 12
@@ -449,7 +449,8 @@ def test_without_javascript(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     for name in SCRIPTS:
-        page.goto(address + pictures.page_of(name))
+        if page.url != address + pictures.page_of(name):
+            page.goto(address + pictures.page_of(name))
         assert "needs JavaScript" in page.inner_text(f".explorer[data-explorer={name}]")
     context.close()
     for page_name in PAGES:

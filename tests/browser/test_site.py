@@ -70,7 +70,6 @@ NODES = 40_000
 # pages of one template: of a chapter's second page, of the package's reference, of the readings
 TEMPLATES = ("_specialist", "/reference/", "/sources_")
 ALIKE = 2  # elements of each kind that axe reads on the others of them, and where colours repeat
-COLOURS = ["color-contrast", "link-in-text-block"]  # axe's rules that a theme can break
 # What axe reads: of a formula and of a listing, most of a page's nodes, the words and one of each
 # colour; and where `alike` is a number only so many elements of a kind that are seen, which is one
 # tag, class, role, colour, ground and size.
@@ -221,8 +220,8 @@ def test_page(visit, findings, address, name):
         turn(page, look)
         all_of_it = in_full(name) and look == scheme and not by_night
         page.evaluate(SAMPLE, None if all_of_it else ALIKE)
-        rules = {"runOnly": COLOURS} if look == other else {}
-        faults += [f"{look}: {fault}" for fault in findings(page, **rules)]
+        found = findings(page, colours_only=look == other)
+        faults += [f"{look}: {fault}" for fault in found]
         faults += [f"{look}: not one image in {figure}" for figure in page.evaluate(MIXED)]
     assert not faults, f"{name}:\n  " + "\n  ".join(faults)
 
