@@ -5,6 +5,7 @@ have to run first. On the site they stand at the end, under "Run it", with a lin
 """
 
 from collections.abc import Iterator
+from itertools import takewhile
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
@@ -37,20 +38,46 @@ def unfolded(node: nodes.Element) -> None:
         bar.replace_self(bar.children)
 
 
-def code_without_bar(figure: nodes.figure) -> nodes.Node | None:
-    """The folded code of the cell that draws a figure, taken out of the cell; None without one."""
+def code_without_bar(figure: nodes.figure) -> list[nodes.Node]:
+    """The folded code behind a figure, taken out of the page, in the order in which it runs.
+
+    That is the code of the cell that draws it, and of the folded cells that stand directly before
+    or behind it and show nothing: those that compute what is drawn, or what the text says of it.
+    None of a cell whose code is in sight.
+    """
     cell = figure.parent
     while cell is not None and not is_cell(cell):
         cell = cell.parent
     if cell is None or cell.get("hide_mode") != "input":
-        return None
-    bar = next(cell.findall(HideCodeCellNode), None)
-    if bar is None:
-        return None
-    code = bar.children[0]
-    cell.remove(bar)
-    bar.remove(code)
-    return code
+        return []
+    around = cell.parent
+    at = around.index(cell)
+    before = list(takewhile(is_silent, reversed(around[:at])))[::-1]
+    behind = list(takewhile(is_silent, around[at + 1 :]))
+    rest = around[at + 1 + len(behind) :]
+    if rest and next(rest[0].findall(nodes.figure), None) is not None:
+        behind = []  # they compute what the next figure draws
+    found = []
+    for one in (*before, cell, *behind):
+        for bar in list(one.findall(HideCodeCellNode)):
+            one.remove(bar)
+            found += bar.children
+        if one is not cell:
+            around.remove(one)
+    for code in found:
+        code.parent.remove(code)
+    return found
+
+
+def is_silent(node: nodes.Node) -> bool:
+    """Whether a node is a cell whose code is folded, and which shows nothing and has no address."""
+    return (
+        isinstance(node, nodes.container)
+        and is_cell(node)
+        and node.get("hide_mode") == "input"
+        and not node["ids"]
+        and all(isinstance(one, HideCodeCellNode) or not one.children for one in node.children)
+    )
 
 
 def move_setup(page: Page, doctree: nodes.document) -> None:

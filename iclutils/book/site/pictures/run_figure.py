@@ -134,6 +134,6 @@ def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
         node += legend
     tools = tag("div", files_line(page, figure), classes=["figure-tools"])
     code = code_without_bar(node)
-    if code is not None:
-        tools.insert(0, tag("details", tag("summary", "code"), code, classes=["figure-code"]))
+    if code:
+        tools.insert(0, tag("details", tag("summary", "code"), *code, classes=["figure-code"]))
     legend += tools
