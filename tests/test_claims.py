@@ -66,34 +66,8 @@ def test_every_quotation_and_every_quantity_is_written():
     assert not left, f"still to be written: {left}"
 
 
-# rows of 23 November 2026, new or judged anew, whose three seeds are still to be run (make seeds);
-# their cards say "none recorded". Rows leave this list, and one has come to it,
-# whose number one seed leaves within noise of its margin: it needs more trials before its seeds.
-SEEDS_OWED = {
-    "ch1-growth-similar",
-    "ch1-still-moving",
-    "ch3-overtakes",
-    "ch4-bound-price",
-    "ch4-told",
-    "ch5-authors",
-    "ch5-dmmse",
-    "ch5-result-1-noise",
-    "ch7-never-stopping",
-    "ch7-value-weight",
-}
-
-
-def test_no_row_is_owed_that_has_its_seeds():
-    recorded = json.loads((ROOT / SEEDS_FILE).read_text(encoding="utf8"))
-    done = sorted(row for row in SEEDS_OWED if recorded.get(row, {}).keys() >= set("123"))
-    assert not done, f"{done} have their seeds: take them out of SEEDS_OWED"
-
-
 def test_no_verdict_rests_on_luck():
-    """Three other master seeds or more gave the verdict of the reference, for every row.
-
-    Rows of ``SEEDS_OWED`` wait for theirs; a verdict of another seed that differs is red for all.
-    """
+    """Three other master seeds or more gave the verdict of the reference, for every row."""
     recorded = json.loads((ROOT / SEEDS_FILE).read_text(encoding="utf8"))
     gone = recorded.keys() - {claim.row["id"] for claim in CLAIMS}
     assert not gone, f"{SEEDS_FILE} has {gone}, which are no rows; run: make seeds"
@@ -101,7 +75,7 @@ def test_no_verdict_rests_on_luck():
         if not measured:
             continue
         found = recorded.get(row["id"], {})
-        assert found.keys() >= set("123") or row["id"] in SEEDS_OWED, (
+        assert found.keys() >= set("123"), (
             f"{row['id']}: run its chapter with three seeds: make seeds"
         )
         other = {seed: one for seed, one in found.items() if one != verdict}
