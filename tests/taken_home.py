@@ -4,7 +4,7 @@
 
 unpacks the archive into an empty folder, runs the lines that its README.txt gives for running a
 chapter, everything downloaded, and compares. The weekly workflow does that; ``test_downloads.py``
-does the same with the packages that are there already.
+does the same with the packages that are there already. It needs none of them itself.
 """
 
 import json
@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,21 @@ def commands(folder: Path) -> list[str]:
     return LINE.findall((folder / "README.txt").read_text(encoding="utf8"))
 
 
+def outside() -> dict[str, str]:
+    """The environment of a process that finds no checkout."""
+    return {name: said for name, said in os.environ.items() if name != "PYTHONPATH"}
+
+
+def outputs(notebook: Notebook) -> Iterator[dict[str, Any]]:
+    """What the cells left, in their order."""
+    for cell in notebook["cells"]:
+        yield from cell.get("outputs", [])
+
+
 def printed(notebook: Notebook) -> list[str]:
     """What the code in sight prints or shows as text, cell by cell."""
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
     said = []
-    for output in outputs:
+    for output in outputs(notebook):
         if output["output_type"] == "stream" and output["name"] == "stdout":
             said.append("".join(output["text"]))
         elif output["output_type"] == "execute_result":
@@ -51,8 +62,7 @@ def printed(notebook: Notebook) -> list[str]:
 
 def verdicts(notebook: Notebook) -> dict[str, str]:
     """The verdict on each claim that the notebook judges."""
-    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    shown = [output["data"] for output in outputs if VERDICT in output.get("data", {})]
+    shown = [one["data"] for one in outputs(notebook) if VERDICT in one.get("data", {})]
     lines = ["".join(data["text/plain"]).split(" · ") for data in shown]
     return {line[0]: line[1] for line in lines}
 
@@ -82,10 +92,9 @@ def main(archive: Path) -> int:
         lines = commands(folder)
         notebook = folder / RUN.findall(lines[-1])[0]
         offered = read(notebook)
-        outside = {name: said for name, said in os.environ.items() if name != "PYTHONPATH"}
         for line in lines:
             print(f"$ {line}", flush=True)
-            subprocess.run(line, shell=True, cwd=folder, check=True, env=outside)
+            subprocess.run(line, shell=True, cwd=folder, check=True, env=outside())
         wrong = differences(read(notebook), offered, read(folder / "book" / "ledger.json"))
     print("\n".join(wrong) or f"{notebook.name} prints and finds what the book shows")
     return bool(wrong)

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 import re
 import subprocess
 import sys
@@ -80,11 +79,15 @@ def test_a_notebook_of_the_archive_runs_outside_a_checkout(tmp_path):
     zipfile.ZipFile(wheel).extractall(own)
     notebook = wheel.with_name(f"{TAKEN}.ipynb")
     offered = taken_home.read(notebook)
-    environment = {name: said for name, said in os.environ.items() if name != "PYTHONPATH"}
     kernel = [python, "-m", "ipykernel", "install", "--prefix", folder / "own", "--name", "python3"]
     for command in (kernel, [python, "-c", EXECUTE, notebook]):
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+            command,
+            cwd=folder,
+            env=taken_home.outside(),
+            capture_output=True,
+            text=True,
+            timeout=600,
         )
         assert done.returncode == 0, done.stderr
     ledger = taken_home.read(folder / "book" / "ledger.json")

@@ -26,7 +26,7 @@ STATE = """() => {
   const all = selector => [...document.querySelectorAll(selector)];
   const boxes = '.formula, .katex-mathml, pre, .scorecard-frame, .cell_output, .sd-card';
   const over = root.scrollWidth - innerWidth;
-  const wide = all(over > 0 ? 'main *' : null)
+  const wide = over <= 0 ? [] : all('main *')
       .filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(boxes))
       .slice(0, 3)
       .map(e => e.tagName + '.' + e.className);

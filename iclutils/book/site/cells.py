@@ -57,16 +57,12 @@ def code_without_bar(figure: nodes.figure) -> list[nodes.Node]:
     rest = around[at + 1 + len(behind) :]
     if rest and next(rest[0].findall(nodes.figure), None) is not None:
         behind = []  # they compute what the next figure draws
-    found = []
-    for one in (*before, cell, *behind):
-        for bar in list(one.findall(HideCodeCellNode)):
-            one.remove(bar)
-            found += bar.children
-        if one is not cell:
-            around.remove(one)
-    for code in found:
-        code.parent.remove(code)
-    return found
+    for one in (*before, *behind):
+        around.remove(one)
+    bars = [bar for one in (*before, cell, *behind) for bar in one.findall(HideCodeCellNode)]
+    for bar in bars:
+        bar.parent.remove(bar)
+    return [code for bar in bars for code in bar.children]
 
 
 def is_silent(node: nodes.Node) -> bool:
