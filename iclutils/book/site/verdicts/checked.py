@@ -12,7 +12,7 @@ from iclutils.book.site.cells import is_cell, unfolded
 from iclutils.book.site.nodes import from_run, html_tag, is_section, places, tag, unseen
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import row_anchor
-from iclutils.book.site.verdicts.marks import checked_anchor, mark_of_row, measured
+from iclutils.book.site.verdicts.marks import PLACE, checked_anchor, in_short, mark_of_row
 from iclutils.book.site.verdicts.rows import record_of
 from iclutils.book.site.words import quoted
 
@@ -32,7 +32,7 @@ def gather_checks(page: Page, doctree: nodes.document) -> None:
     if section is None:
         return
     if lines:
-        section.insert(1, table(page, lines))
+        section[1:1] = [introduction(page), table(page, lines)]
         for mark in places(doctree, "mark"):
             mark["listed"] = mark["claim"] in {line["claim"] for line in lines}
     fold(section)
@@ -46,8 +46,17 @@ def section_of(doctree: nodes.document) -> nodes.section | None:
     return None
 
 
+def introduction(page: Page) -> html_tag:
+    """What the table shows, and where more stands."""
+    document, place = PLACE
+    ledger = tag("a", "the ledger", href=page.to_page("book/ledger"))
+    marks = tag("a", "what the marks mean", href=page.to_page(document) + place)
+    shown, more = "Each claim and a number that was measured for it. Its interval is in ", "; see "
+    return tag("p", shown, ledger, more, marks, ".")
+
+
 def table(page: Page, lines: Sequence[from_run]) -> html_tag:
-    """The rows that a page checks: mark, claim, number."""
+    """The rows that a page checks: mark, claim, number; the interval stands on the row's card."""
     head = tag("tr", *[tag("th", *words, scope="col") for words in HEAD])
     rows = [table_row(page, line) for line in lines]
     caption = tag("caption", TABLE)
@@ -65,7 +74,7 @@ def table_row(page: Page, line: from_run) -> html_tag:
     address = f"{page.to_page('book/ledger')}#{row_anchor(row['id'])}"
     number: list[nodes.Node | str] = []
     if record is not None and record.value is not None:
-        shown, quantity = measured(record, row["quantity"])
+        shown, quantity = in_short(record, row["quantity"])
         name = tag("span", *quoted(quantity), classes=["line-source"])
         number = [tag("span", shown, classes=["line-number"]), " ", name]
     return tag(

@@ -20,7 +20,7 @@ from iclutils.book.ledger import (
     Record,
 )
 from iclutils.book.ledger.finding import readable
-from iclutils.book.ledger.lines import format_value
+from iclutils.book.ledger.lines import format_value, is_exact, rounded
 from iclutils.book.ledger.tightest import tightest
 from iclutils.book.site.nodes import SIGNS, badge, html_tag, slug, tag
 from iclutils.book.site.numbers import written
@@ -39,6 +39,8 @@ from iclutils.book.site.words import (
     without_logarithm,
 )
 
+SHORT = 3  # digits of a number in a table
+SMALL, LARGE = 1e-3, 1e5  # outside of them the power of ten of a number is set apart
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
 EXPLAINED = "how to read this line"  # of the link in a page's first line
@@ -175,6 +177,50 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     number, low, high = map(written, factors)
     text = f"{number}, from {low} to {high}" if low != high else number
     return text, without_logarithm(quantity)
+
+
+def in_short(record: Record, quantity: str) -> tuple[str, str]:
+    """The number of a table and its name: three digits, fewer where its interval is wider.
+
+    Of a quotient near one as many as show that it is not one, if its interval shows it.
+
+    >>> row = {"chapter": "c", "id": "i", "verdict": "holds", "value": 8.659, "half_width": 0.4}
+    >>> rest = {"parts": {}, "controls": {}, "settings": {}, "default_settings": True}
+    >>> in_short(Record(**row, **rest), "fall of the norm")
+    ('8.7', 'fall of the norm')
+    >>> near = {"value": 0.0021, "half_width": 0.0001}
+    >>> in_short(Record(**(row | near), **rest), "log of the gain")
+    ('1.002', 'the gain')
+    """
+    base = logarithm_base(quantity)
+    value, half_width = record.value or 0.0, record.half_width or 0.0
+    if base is None or not abs(value) + half_width < FAR:
+        return written(rounded_off(value, half_width)), quantity
+    factor, share = base**value, abs(value) * math.log(base)
+    digits = max(SHORT, 1 - math.floor(math.log10(share))) if share > 0 else SHORT
+    text = rounded_off(factor, factor * half_width * math.log(base), digits)
+    return written(text), without_logarithm(quantity)
+
+
+def rounded_off(value: float, half_width: float, digits: int = SHORT) -> str:
+    """A number to ``digits`` digits, or to the first one of its half-width; a count is whole.
+
+    >>> rounded_off(785.33, 0), rounded_off(0.25, 1.4e-5), rounded_off(12, 0)
+    ('785', '0.250', '12')
+    >>> rounded_off(0.111, 0.021), rounded_off(-2e-4, 0.0019), rounded_off(3.21e-7, 1.2e-8)
+    ('0.11', '0.000', '3.2e-07')
+    """
+    if is_exact(value, half_width):
+        value, half_width = rounded(value, half_width)
+    if half_width == 0 and value == round(value) and abs(value) < LARGE:
+        return f"{value:.0f}"
+    leading = math.floor(math.log10(max(abs(value), half_width)))
+    if half_width > 0:
+        digits = max(1, min(digits, leading - math.floor(math.log10(half_width)) + 1))
+    places = digits - 1 - leading
+    if not SMALL <= 10.0**leading < LARGE:
+        return f"{value:.{digits - 1}e}"
+    return f"{round(value, places) + 0.0:.{max(0, places)}f}"
 
 
 def significant(share: float) -> int:
