@@ -46,8 +46,8 @@ def test_a_mark_opens_its_line_and_escape_closes_it(opened, page):
 @pytest.mark.parametrize("page", MARKED[:3])
 def test_without_scripts_a_mark_leads_to_its_row_of_the_table(opened, page):
     tab = opened(page, scripts=False)
-    assert tab.locator("a.judged").count()
-    assert not tab.eval_on_selector_all("a.judged", ROWLESS)
+    assert tab.locator("a.judged[data-line]").count()
+    assert not tab.eval_on_selector_all("a.judged[data-line]", ROWLESS)
 
 
 @pytest.mark.parametrize("page", PREDICTING[:3])

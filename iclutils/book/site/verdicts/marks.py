@@ -82,17 +82,22 @@ def mark(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     address = page.to_chapter(node["chapter"], row["id"])
     if node.get("listed"):
         address = f"#{checked_anchor(row['id'])}"
+    link = mark_link(record, row, address)
+    link["attributes"]["data-line"] = line_anchor(row["id"])
+    return [TOUCHING, link]
+
+
+def mark_link(record: Record | None, row: Mapping[str, Any], address: str) -> html_tag:
+    """The mark of a row as a link to where more of it stands; on paper with the row's name."""
     verdict = record.verdict if record is not None else NOT_RUN
-    link = tag(
+    return tag(
         "a",
         mark_of_row(record, row),
         tag("span", f" {row['id']}", classes=["paper-only"]),
         href=address,
         aria_label=f"{verdict}: {plain_markdown(row['brief'])}",
-        data_line=line_anchor(row["id"]),
         classes=["judged"],
     )
-    return [TOUCHING, link]
 
 
 def mark_of_row(record: Record | None, row: Mapping[str, Any]) -> html_tag:

@@ -14,13 +14,13 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger import format_value
-from iclutils.book.runs.cache import CHAPTERS
+from iclutils.book.runs.cache import CHAPTERS, is_second
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.numbers import written
 from iclutils.book.site.page import Page, remember_page
 from iclutils.book.site.verdicts.interval import headline, picture
-from iclutils.book.site.verdicts.marks import EVIDENCE
+from iclutils.book.site.verdicts.marks import EVIDENCE, mark_link
 from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
 from iclutils.book.site.words import damage, logarithm_base
 
@@ -107,14 +107,20 @@ def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
 
 
 def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
-    """The verdict of a row, and a link to its card: the row's name, or in a chapter a word."""
+    """The verdict of a row, and a link to its card: the row's name, or on a second page a word.
+
+    On a main page it is a mark, as of the page's own rows.
+    """
     record = record_of(page, node)
     shown = tag("span", NOT_RUN, classes=["verdict"])
     if record is not None:
         shown = badge(record.verdict)
     address = page.to_chapter(node["chapter"], node["claim"])
-    marks = damage(page.content.entries[node["claim"]].row)
+    row = page.content.entries[node["claim"]].row
     in_chapter = page.name.startswith(CHAPTERS.as_posix())
+    if in_chapter and not is_second(page.name):
+        return [mark_link(record, row, address)]
+    marks = damage(row)
     link = tag("a", tag("code", node["claim"]), href=address)
     if in_chapter:
         link = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {node['claim']}")
