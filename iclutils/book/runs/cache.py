@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from iclutils.book.runs import key as keys
 from iclutils.book.runs.files import ROOT, read_yaml, write_atomically
 from iclutils.book.runs.origin import Origin
+from iclutils.book.runs.processor import THREADS
 
 CHAPTERS = Path("book/chapters")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 UNKNOWN_SECONDS = 1e6
 

@@ -21,7 +21,7 @@ CLAIMS = Path("book/claims.yml")
 RECORDED = Path("book/recorded")
 SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none of them
 RECORDS = "iclutils.recorded"
-READERS = {"iclutils.book.runs.sweeps", "iclutils.book.runs.published"}  # of records
+READERS = {"iclutils.book.runs.records", "iclutils.book.runs.published"}  # of records
 FOLDERS = {"read": RECORDED, "published": RECORDED / "authors"}  # by the function that reads them
 # where cells without comments mention records: as they are imported, one that is read by its name,
 # another function of the module; and anything else, of which nobody knows what it reads
