@@ -12,7 +12,7 @@ the names of the settings in the records' files, and so stay as they are.
 from collections.abc import Sequence
 from typing import Any
 
-from iclutils.book.runs import command, sweeps
+from iclutils.book.runs import command, records, sweeps
 from iclutils.book.runs.published import published
 from iclutils.book.runs.sweeps import Job, Sweep
 from iclutils.book.runs.tables import table
@@ -252,7 +252,7 @@ def read(name: str) -> dict[str, Any]:
     Raises ``KeyError`` for an unknown sweep, and ``FileNotFoundError`` with the command that
     records it where there is no record.
     """
-    return sweeps.read(validation.one_of("name", name, SWEEPS))
+    return records.read(validation.one_of("name", name, SWEEPS))
 
 
 def drift(name: str, rows: Sequence[Job]) -> float:

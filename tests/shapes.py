@@ -8,8 +8,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_args
 
-from beartype import beartype
+from beartype import BeartypeConf, beartype
 from jaxtyping import AbstractArray
+
+TOWER = BeartypeConf(is_pep484_tower=True)  # a list of whole numbers is one of numbers
 
 
 def names_an_array(hint: object) -> bool:
@@ -24,4 +26,4 @@ def check(function: Callable[..., Any]) -> Callable[..., Any]:
     if hints.get("return") is Any:  # before the call
         return function
     function.__annotations__ = {name: hint for name, hint in hints.items() if names_an_array(hint)}
-    return beartype(function)
+    return beartype(function, conf=TOWER)

@@ -11,7 +11,7 @@ from iclutils.book.checker import elsewhere
 from iclutils.book.checker.knobs import set_at, turn, turns, unmoved
 from iclutils.book.ledger import Record, knobs, load
 from iclutils.book.runs import cache
-from iclutils.ground.statistics import Comparison
+from iclutils.ground.comparison import Comparison
 
 BLOCKS = load()["chapters"]
 NO_NUMBERS = ["1", None, math.nan, math.inf, 1 + 1j]

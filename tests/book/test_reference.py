@@ -20,13 +20,13 @@ def modules(room: str) -> list[str]:
 
 
 def shown(room: str) -> list[str]:
-    """The same; a package that offers its modules' names as its own stands for them."""
-    names = set()
-    for name in modules(room):
-        parent = name.rpartition(".")[0]
-        offers = hasattr(importlib.import_module(parent), "__all__")
-        names.add(parent if offers else name)
-    return sorted(names)
+    """The same; what offers another module's functions or classes as its own stands for it."""
+    stands = {}
+    for name in {part for module in modules(room) for part in (module, module.rpartition(".")[0])}:
+        found = importlib.import_module(name)
+        for offered in getattr(found, "__all__", ()):
+            stands[getattr(getattr(found, offered), "__module__", name)] = name
+    return sorted({stands.get(name, name) for name in modules(room)})
 
 
 MODULES = [name for room in (*ROOMS, "book") for name in modules(room)]

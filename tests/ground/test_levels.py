@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from iclutils.book.runs.files import ROOT
-from iclutils.ground.statistics import LEVEL, Estimate, difference
-from iclutils.ground.statistics.estimates import width
+from iclutils.ground.estimate import LEVEL, Estimate, width
+from iclutils.ground.statistics import difference
 
 DRAWS = 2_000_000
 ROW = re.compile(

@@ -3,8 +3,7 @@
 import os
 from typing import Any
 
-from iclutils.book.runs.cache import THREADS
-from iclutils.book.runs.store import ARITHMETIC
+from iclutils.book.runs.processor import ARITHMETIC, THREADS
 
 ONE, TWO = "torch.set_num_threads(1)", "torch.set_num_threads(2)"
 

@@ -8,7 +8,7 @@ from iclutils.book.ledger import Record, outputs, schema
 from iclutils.book.ledger.lines import is_exact
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.ground.statistics import Comparison
+from iclutils.ground.comparison import Comparison
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all

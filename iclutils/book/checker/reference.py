@@ -20,7 +20,7 @@ from iclutils.book.checker.rounding import alike
 from iclutils.book.ledger import Record, outputs
 from iclutils.book.ledger.lines import Number, moved, rounded
 from iclutils.book.ledger.schema import VERDICTS
-from iclutils.ground.statistics import Comparison
+from iclutils.ground.comparison import Comparison
 
 SVG = "image/svg+xml"
 _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)

@@ -11,7 +11,7 @@ number that was computed and not sampled does so never.
 from collections.abc import Iterable
 
 from iclutils.book.ledger.record import Record
-from iclutils.ground.statistics import LEVEL
+from iclutils.ground.estimate import LEVEL
 
 FALSE_CONTRADICTION = LEVEL / 2  # of one sampled part, at most
 

@@ -20,8 +20,7 @@ from typing import NamedTuple
 from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import NULL, WRONG, Row
-from iclutils.ground.statistics import CONTRADICTED, Comparison
-from iclutils.ground.statistics.comparisons import EQUAL, GREATER, LESS, TESTS
+from iclutils.ground.comparison import CONTRADICTED, EQUAL, GREATER, LESS, TESTS, Comparison
 
 SAME = 1e-9  # relative
 EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
@@ -48,7 +47,7 @@ class Named(NamedTuple):
 def audit(record: Record, row: Row) -> list[str]:
     """What is wrong with a row's check, one sentence each; empty where nothing is.
 
-    >>> from iclutils.ground.statistics import equal, greater, less
+    >>> from iclutils.ground.comparison import equal, greater, less
     >>> slope = {"slope": greater(0.3, se=0.01, dof=19)}
     >>> controls = {"wrong": less(0.3, se=0.01, dof=19)}
     >>> record = Record("c", "r", "holds", 0.3, 0.05, slope, controls, {}, True)

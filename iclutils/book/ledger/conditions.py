@@ -24,7 +24,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from iclutils.ground.statistics import Comparison, Estimate, equal, greater, less, within
+from iclutils.ground.comparison import Comparison, equal, greater, less, within
+from iclutils.ground.estimate import Estimate
 
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "abs": abs,

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NotRequired, TypedDict
 
-from iclutils.ground import validation
+from iclutils.ground import arguments
 
 
 class Knob(TypedDict):
@@ -54,7 +54,7 @@ def _switch(name: str, value: object) -> None:
 
 def _whole(name: str, value: Any, knob: Knob, settings: Mapping[str, Any]) -> None:
     low = int(knob["low"])
-    validation.whole(name, value, low, int(knob["high"]) if "high" in knob else None)
+    arguments.whole(name, value, low, int(knob["high"]) if "high" in knob else None)
     below = knob.get("below")
     if below is not None and value >= settings[below]:
         raise ValueError(f"{name} must be below {below} = {settings[below]}; got {value}")
@@ -63,4 +63,4 @@ def _whole(name: str, value: Any, knob: Knob, settings: Mapping[str, Any]) -> No
 def _real(name: str, value: Any, knob: Knob) -> None:
     open_low = "above" in knob
     low = knob["above"] if open_low else knob["low"]
-    validation.in_range(name, value, low, knob.get("high", math.inf), open_low=open_low)
+    arguments.in_range(name, value, low, knob.get("high", math.inf), open_low=open_low)

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, Estimate
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
+from iclutils.ground.estimate import Estimate
 
 VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
 
@@ -42,7 +43,7 @@ def tell(**values: object) -> None:
 def outcomes(comparisons: Mapping[str, Comparison]) -> str:
     """How many comparisons were supported, contradicted and undecided, as a phrase.
 
-    >>> from iclutils.ground.statistics import greater
+    >>> from iclutils.ground.comparison import greater
     >>> outcomes({"a": greater(1.0), "b": greater(-1.0)})
     '1 of 2 supported, 1 contradicted'
     """

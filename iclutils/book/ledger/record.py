@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
-from iclutils.ground.statistics import Comparison
+from iclutils.ground.comparison import Comparison
 
 MEASURED = ("value", "half_width")
 

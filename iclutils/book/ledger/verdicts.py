@@ -42,14 +42,9 @@ from iclutils.book.ledger.schema import (
     Row,
     load,
 )
-from iclutils.ground import validation
-from iclutils.ground.statistics import (
-    CONTRADICTED,
-    SUPPORTED,
-    UNDECIDED,
-    Comparison,
-    Estimate,
-)
+from iclutils.ground import arguments
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
+from iclutils.ground.estimate import Estimate
 
 
 def verdict_of(outcomes: Sequence[str], superseded: bool = False) -> str:
@@ -120,7 +115,7 @@ class Ledger:
         where one has a value that it may not have.
         """
         chapters = load(path)["chapters"]
-        validation.one_of("chapter", chapter, chapters)
+        arguments.one_of("chapter", chapter, chapters)
         block = chapters[chapter]
         if set(settings) != set(block["settings"]):
             wanted = sorted(block["settings"])
@@ -227,7 +222,7 @@ class Ledger:
         return self._record(found)
 
     def _row(self, id: str) -> Row:
-        validation.one_of("id", id, self.rows)
+        arguments.one_of("id", id, self.rows)
         if id in self.records:
             raise ValueError(f"{id} is already checked in {self.chapter}; a row has one check")
         return self.rows[id]

@@ -11,15 +11,17 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.runs import key as keys
 from iclutils.book.runs.files import ROOT, read_yaml, write_atomically
 from iclutils.book.runs.origin import Origin
+from iclutils.book.runs.processor import THREADS
 
 CHAPTERS = Path("book/chapters")
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 UNKNOWN_SECONDS = 1e6
 
@@ -79,9 +81,15 @@ def chapter_path(name: str, root: Path = ROOT) -> Path:
 
 def read_chapter(path: Path) -> Any:
     """A chapter as a notebook, by the build's own reader, so that the cache's digests agree."""
+    return deepcopy(_parsed(path.read_text(encoding="utf8"), str(path)))
+
+
+@lru_cache(maxsize=128)  # a build asks six times for each chapter
+def _parsed(text: str, path: str) -> Any:
+    """The notebook that a text is; not to be changed."""
     from myst_nb.core.read import read_myst_markdown_notebook
 
-    return read_myst_markdown_notebook(path.read_text(encoding="utf8"), path=str(path))
+    return read_myst_markdown_notebook(text, path=path)
 
 
 def page_key(path: Path, root: Path = ROOT) -> str:

@@ -9,7 +9,7 @@ only for what it reads.
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ CLAIMS = Path("book/claims.yml")
 RECORDED = Path("book/recorded")
 SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none of them
 RECORDS = "iclutils.recorded"
-READERS = {"iclutils.book.runs.sweeps", "iclutils.book.runs.published"}  # of records
+READERS = {"iclutils.book.runs.records", "iclutils.book.runs.published"}  # of records
 FOLDERS = {"read": RECORDED, "published": RECORDED / "authors"}  # by the function that reads them
 # where cells without comments mention records: as they are imported, one that is read by its name,
 # another function of the module; and anything else, of which nobody knows what it reads
@@ -51,7 +51,8 @@ PRESENT = {"superseded_by", "audit"}  # a run asks only whether a row has them
 def page_key(chapter: str, cells: Sequence[str], root: Path = ROOT) -> str:
     """The key of the page ``chapter``, whose code cells are ``cells``."""
     block = json.dumps(used(block_of(chapter, root)), sort_keys=True, default=str)
-    files = [*page_code(cells, root), *records_read(cells, root)]
+    modules = code.reached(cells, root)
+    files = [*code.files_of(modules, root), *_records_read(cells, root, modules)]
     return code.digest(files, root, block)
 
 
@@ -106,7 +107,12 @@ def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     They are those that ``recorded.read("…")`` and ``recorded.published("…")`` name. All of them
     where a name is computed or records are reached in another way, none where they are not reached.
     """
-    if not READERS & code.reached(cells, root):
+    return _records_read(cells, root, code.reached(cells, root))
+
+
+def _records_read(cells: Sequence[str], root: Path, modules: Set[str]) -> list[Path]:
+    """The same, for cells that reach these ``modules``."""
+    if not READERS & modules:
         return []
     everything = set(files_under(root / RECORDED)) - {root / SEEDS_FILE}
     if READERS & code.reached(cells, root, without=RECORDS):

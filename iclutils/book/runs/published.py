@@ -3,7 +3,7 @@
 from typing import Any
 
 from iclutils.book.runs.files import ROOT, read_json
-from iclutils.ground import validation
+from iclutils.ground import arguments
 
 PUBLISHED = ROOT / "book" / "recorded" / "authors"
 
@@ -16,6 +16,6 @@ def published(name: str) -> dict[str, Any]:
     fetched. Raises ``KeyError`` for an unknown name, ``ValueError`` for a broken file.
     """
     known = {path.stem: path for path in PUBLISHED.glob("*.json")}
-    validation.one_of("name", name, known)
+    arguments.one_of("name", name, known)
     found: dict[str, Any] = read_json(known[name])
     return found

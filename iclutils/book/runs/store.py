@@ -21,8 +21,7 @@ from torch import Tensor
 
 from iclutils.book.runs import code
 from iclutils.book.runs.files import CARRIED, ROOT, write_atomically
-
-ARITHMETIC = "ATEN_CPU_CAPABILITY"  # by which torch is told to use plainer instructions
+from iclutils.book.runs.processor import ARITHMETIC
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -28,9 +28,9 @@ import torch
 
 from iclutils.book.runs.files import ROOT, read_json, write_atomically
 from iclutils.book.runs.provenance import FIELDS, here
-from iclutils.ground import validation
+from iclutils.book.runs.records import RECORDED, seal, unbroken
+from iclutils.ground import arguments
 
-RECORDED = ROOT / "book" / "recorded"
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
 
 Job = dict[str, Any]
@@ -90,7 +90,7 @@ def run(
     one job or was changed by hand, ``RuntimeError`` where another process runs the sweep, and
     whatever a job raises.
     """
-    validation.whole("workers", workers)
+    arguments.whole("workers", workers)
     folder = unfinished / name
     record = target / f"{name}.json"
     with _alone(name, folder):
@@ -164,7 +164,7 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
     """Rows of an existing record by the job whose settings they have, with all provenance."""
     if not path.exists():
         return {}
-    head = _unbroken(path)
+    head = unbroken(path)
     common = {name: head.get(name, "") for name in FIELDS}  # old records have no commit
     settings = set().union(*jobs)
     found: dict[str, Job] = {}
@@ -240,38 +240,11 @@ def _document(name: str, rows: Sequence[Job]) -> str:
     return f'{opened},\n "seal": {sealed},\n "jobs": [\n {body}\n ]\n}}\n'
 
 
-def seal(data: Mapping[str, Any]) -> str:
-    """The digest of all that a record says, but of the seal itself: a changed number breaks it."""
-    said = {name: value for name, value in data.items() if name != "seal"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:32]
-
-
 def _differing(row: Job, common: Mapping[str, Any]) -> Job:
     """A row with what it has to say of its provenance, beside the head of its record."""
     said = {name: value for name, value in row.items() if name != "recorded"}
     differs = {name: value for name, value in row["recorded"].items() if value != common[name]}
     return said | ({"recorded": differs} if differs else {})
-
-
-def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:
-    """Read a recorded sweep: its provenance and ``jobs``, one mapping of settings and results each.
-
-    Raises ``FileNotFoundError`` with the command that records it where there is no such record, and
-    ``ValueError`` where a record was changed after it was made.
-    """
-    path = folder / f"{name}.json"
-    if not path.exists():
-        command = f"python -m iclutils.recorded {name}"
-        raise FileNotFoundError(f"{path} is missing; record it with: {command}")
-    return _unbroken(path)
-
-
-def _unbroken(path: Path) -> dict[str, Any]:
-    """What a record says; raises ``ValueError`` where its seal is another's."""
-    data: dict[str, Any] = read_json(path)
-    if not isinstance(data, dict) or data.get("seal") != seal(data):
-        raise ValueError(f"{path} was changed by hand: its seal does not fit; record it anew")
-    return data
 
 
 def drift(sweep: Sweep, rows: Sequence[Job]) -> float:

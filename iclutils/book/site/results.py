@@ -13,7 +13,7 @@ from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE
 from iclutils.book.runs.origin import Run
-from iclutils.ground.statistics import SUPPORTED
+from iclutils.ground.comparison import SUPPORTED
 
 
 class Entry(NamedTuple):

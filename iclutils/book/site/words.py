@@ -11,7 +11,7 @@ from iclutils.book.ledger import OURS
 from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
 from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site.nodes import html_tag, tag
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 CLEAR = "clear"
 READINGS = {  # how well our copy of a source can be read, as a mark beside the verdict

@@ -7,6 +7,17 @@ probability ``LEVEL``, however few they are. For a difference with few, unequal 
 and for skewed trials that happens more often: how often, the ledger's page says.
 """
 
+from iclutils.ground.comparison import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+    equal,
+    greater,
+    less,
+    within,
+)
+from iclutils.ground.estimate import LEVEL, Estimate, exact, from_spread, width
 from iclutils.ground.statistics.combinations import (
     correlation,
     difference,
@@ -20,29 +31,8 @@ from iclutils.ground.statistics.combinations import (
     steps,
     weighted,
 )
-from iclutils.ground.statistics.comparisons import (
-    CONTRADICTED,
-    SUPPORTED,
-    UNDECIDED,
-    Comparison,
-    equal,
-    greater,
-    less,
-    within,
-)
-from iclutils.ground.statistics.estimates import (
-    LEVEL,
-    Estimate,
-    Means,
-    estimate,
-    exact,
-    from_spread,
-    geometric_bars,
-    mean_se,
-    share,
-    width,
-)
 from iclutils.ground.statistics.lines import Line, crossing, exponent, line, parabola_top
+from iclutils.ground.statistics.means import Means, estimate, geometric_bars, mean_se, share
 from iclutils.ground.statistics.resampling import (
     crossed,
     jackknife,

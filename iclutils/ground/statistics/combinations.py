@@ -8,8 +8,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics.estimates import Estimate, estimate, mean_se
+from iclutils.ground.estimate import Estimate
 from iclutils.ground.statistics.lines import Points
+from iclutils.ground.statistics.means import estimate, mean_se
 
 
 def weighted(weights: Points, estimates: Iterable[Estimate]) -> Estimate:

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics.estimates import Estimate
+from iclutils.ground.estimate import Estimate
 
 Points = Sequence[float] | Float[Tensor, " P"]
 

@@ -7,8 +7,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
+from iclutils.ground.estimate import Estimate
 from iclutils.ground.statistics.combinations import weighted
-from iclutils.ground.statistics.estimates import Estimate
 from iclutils.ground.statistics.lines import Points, parabola_top
 
 

@@ -5,8 +5,7 @@ import os
 import pytest
 
 from iclutils.book.checker import elsewhere
-from iclutils.book.runs.cache import THREADS
-from iclutils.book.runs.store import ARITHMETIC
+from iclutils.book.runs.processor import ARITHMETIC, THREADS
 
 
 @pytest.mark.parametrize("before", [None, "avx512", "1"])

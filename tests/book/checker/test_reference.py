@@ -10,7 +10,7 @@ from iclutils.book.checker.reference import Claim, Headline, Part
 from iclutils.book.ledger import Record
 from iclutils.book.ledger.lines import Number
 from iclutils.book.ledger.prose import VERDICT
-from iclutils.ground.statistics import equal
+from iclutils.ground.comparison import equal
 
 NUMBER = Number(0.331, 0.012)
 HELD = "= 0.3333 to within 0.05"

@@ -5,7 +5,8 @@ from scipy import stats
 
 from iclutils.book.ledger import Record
 from iclutils.book.ledger.alarms import FALSE_CONTRADICTION, false_alarm, sampled_parts
-from iclutils.ground.statistics import CONTRADICTED, UNDECIDED, Estimate, equal, greater, width
+from iclutils.ground.comparison import CONTRADICTED, UNDECIDED, equal, greater
+from iclutils.ground.estimate import Estimate, width
 
 
 @pytest.mark.parametrize("dof", [1, 3, 9, 39, 500])

@@ -4,15 +4,8 @@ import pytest
 
 from iclutils.book.ledger import HOLDS, Record
 from iclutils.book.ledger.audit import audit, complaints, mirrored
-from iclutils.ground.statistics import (
-    SUPPORTED,
-    Comparison,
-    equal,
-    greater,
-    less,
-    width,
-    within,
-)
+from iclutils.ground.comparison import SUPPORTED, Comparison, equal, greater, less, within
+from iclutils.ground.estimate import width
 
 SLOPE = greater(0.3137, se=0.01, dof=19)
 OTHER = greater(-0.2718, se=0.01, dof=19)  # a control on other data, contradicted

@@ -3,7 +3,7 @@
 import pytest
 
 from iclutils.book.ledger.finding import finding_of, what_came_out
-from iclutils.ground.statistics import greater
+from iclutils.ground.comparison import greater
 
 YES = greater(1.0)
 NO = greater(-1.0)

@@ -8,7 +8,7 @@ from nbformat import v4
 
 from iclutils.book.ledger import Record, outputs
 from iclutils.book.ledger.prose import VERDICT, show, tell
-from iclutils.ground.statistics import equal, greater
+from iclutils.ground.comparison import equal, greater
 
 
 def executed(*found):

@@ -1,7 +1,8 @@
 """Numbers for the prose."""
 
 from iclutils.book.ledger import outcomes, signs, tell
-from iclutils.ground.statistics import Estimate, equal, greater, less
+from iclutils.ground.comparison import equal, greater, less
+from iclutils.ground.estimate import Estimate
 
 YES = equal(1.0, 1.0, tol=0.5)
 NO = equal(1.0, 2.0, tol=0.5)

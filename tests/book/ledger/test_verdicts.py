@@ -14,7 +14,8 @@ from iclutils.book.ledger.schema import (
     UNDECIDED_ROW,
 )
 from iclutils.book.ledger.verdicts import verdict_of
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Estimate
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
+from iclutils.ground.estimate import Estimate
 
 # the rows of conftest hold everything to "= 1 ± 0.5"
 YES = Estimate(1.0, 0.05, 9)

@@ -8,6 +8,7 @@ from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 
 from iclutils.book.runs import cache
+from iclutils.book.runs.processor import THREADS
 
 ROOT = Path(__file__).resolve().parents[3]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -105,10 +106,10 @@ def test_an_unknown_chapter_counts_as_long(tmp_path):
 
 @pytest.mark.parametrize("given", ["/elsewhere", "", "{root}:/elsewhere"])
 def test_the_kernels_get_this_checkouts_package_first_and_one_thread(monkeypatch, tmp_path, given):
-    for name in cache.THREADS:
+    for name in THREADS:
         monkeypatch.setenv(name, "8")
     monkeypatch.setenv("PYTHONPATH", given.format(root=tmp_path))
     cache.prepare_environment(tmp_path)
     rest = [":/elsewhere"] if "elsewhere" in given else [""]
     assert cache.os.environ["PYTHONPATH"] == f"{tmp_path}{rest[0]}"
-    assert {cache.os.environ[name] for name in cache.THREADS} == {"1"}
+    assert {cache.os.environ[name] for name in THREADS} == {"1"}

@@ -19,7 +19,7 @@ from small_book import SOUND, Book, environment
 from small_site import Site
 
 from iclutils.book.ledger import outputs
-from iclutils.book.runs import cache, sweeps
+from iclutils.book.runs import cache, records, sweeps
 
 SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
 DEADLINE = 300.0  # seconds
@@ -90,7 +90,7 @@ def test_a_sweep_that_is_killed_goes_on(tmp_path, number):
         again = in_a_process_of_its_own(folder)
         again.join(60)
         assert again.exitcode == 0
-        found = sweeps.read("cubes", folder)["jobs"]
+        found = records.read("cubes", folder)["jobs"]
         assert [row["y"] for row in found] == [float(x**3) for x in range(12)]
         runs = (folder / "log").read_text().split()
         assert len(runs) <= 12 + 1, "only the job that was interrupted is run again"

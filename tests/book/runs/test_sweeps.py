@@ -12,7 +12,7 @@ from pathlib import Path
 import distributed
 import pytest
 
-from iclutils.book.runs import provenance, sweeps
+from iclutils.book.runs import provenance, records, sweeps
 
 
 def _square(*, x: int, log: str) -> dict[str, float]:
@@ -27,7 +27,7 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch):
     def extend(top, **options):
         sweep = sweeps.Sweep(_square, [{"x": x, "log": log} for x in range(10, top)])
         sweeps.run("squares", sweep, unfinished=parts, target=tmp_path, **options)
-        return sweeps.read("squares", tmp_path)
+        return records.read("squares", tmp_path)
 
     monkeypatch.setattr(provenance, "machine", lambda: "an old machine")
     old = extend(12)
@@ -58,7 +58,7 @@ def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
     path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
     data = json.loads(path.read_text())
     twice = {**data, "jobs": data["jobs"] * 2}
-    path.write_text(json.dumps(twice | {"seal": sweeps.seal(twice)}))
+    path.write_text(json.dumps(twice | {"seal": records.seal(twice)}))
     with pytest.raises(ValueError, match="two rows for the settings"):
         sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
 
@@ -67,12 +67,12 @@ def test_a_record_that_holds_a_job_twice_is_refused(tmp_path):
 def test_a_number_changed_by_hand_breaks_the_seal(tmp_path, field):
     sweep = sweeps.Sweep(_square, [{"x": 11, "log": str(tmp_path / "log")}])
     path = sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
-    assert sweeps.read("squares", tmp_path)["jobs"][0]["y"] == 121
+    assert records.read("squares", tmp_path)["jobs"][0]["y"] == 121
     data = json.loads(path.read_text())
     data["jobs"][0][field] += 1
     path.write_text(json.dumps(data))
     with pytest.raises(ValueError, match="changed by hand"):
-        sweeps.read("squares", tmp_path)
+        records.read("squares", tmp_path)
     with pytest.raises(ValueError, match="changed by hand"):
         sweeps.run("squares", sweep, unfinished=tmp_path / "parts", target=tmp_path)
 
@@ -81,12 +81,12 @@ def test_a_number_changed_by_hand_breaks_the_seal(tmp_path, field):
 def test_a_broken_record_is_named(tmp_path, text):
     (tmp_path / "squares.json").write_text(text)
     with pytest.raises(ValueError, match=r"squares\.json (is no JSON|was changed by hand)"):
-        sweeps.read("squares", tmp_path)
+        records.read("squares", tmp_path)
 
 
 def test_a_missing_record_says_how_to_make_it(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"python -m iclutils\.recorded nothing"):
-        sweeps.read("nothing", tmp_path)
+        records.read("nothing", tmp_path)
 
 
 def test_drift_is_the_largest_change(tmp_path):
@@ -137,7 +137,7 @@ def test_two_workers_share_the_jobs(tmp_path, cluster):
             sweeps.run("meet", sweep, dask=running.scheduler_address, **folders)
     else:
         sweeps.run("meet", sweep, workers=2, **folders)
-    rows = sweeps.read("meet", tmp_path)["jobs"]
+    rows = records.read("meet", tmp_path)["jobs"]
     assert [row["x"] for row in rows] == [0, 1]
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == 3
 
@@ -208,7 +208,7 @@ def test_a_sweep_says_on_which_device_it_ran(tmp_path):
     sweep = sweeps.Sweep(_placed, [{"x": 1}])
     assert sweep.on("cpu") is sweep
     sweeps.run("placed", sweep.on("meta"), unfinished=tmp_path / "parts", target=tmp_path)
-    found = sweeps.read("placed", tmp_path)
+    found = records.read("placed", tmp_path)
     assert found["jobs"][0]["on_cpu"] == 0
     assert found["machine"].endswith(", meta")
     with pytest.raises(ValueError, match="device must be 'cpu' for this sweep; got 'cuda'"):

@@ -18,7 +18,8 @@ from iclutils.book.runs import cache
 from iclutils.book.site.aids import previews, search
 from iclutils.book.site.downloads import export, portable
 from iclutils.book.site.results import reservation
-from iclutils.ground.statistics import Estimate, greater
+from iclutils.ground.comparison import greater
+from iclutils.ground.estimate import Estimate
 
 SEEDS = {
     "fair-holds": {"1": "holds", "2": "undecided"},

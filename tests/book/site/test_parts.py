@@ -29,7 +29,7 @@ from iclutils.book.site.downloads.offers import size_text
 from iclutils.book.site.pictures.dark import dark_svg
 from iclutils.book.site.pictures.gallery import SVG
 from iclutils.book.site.verdicts import filters, times
-from iclutils.ground.statistics import Estimate
+from iclutils.ground.estimate import Estimate
 
 SECOND = SOUND + cache.SPECIALIST
 NOTEBOOK = f"book/downloads/{SOUND}.ipynb"

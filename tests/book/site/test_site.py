@@ -19,7 +19,7 @@ from iclutils.book.site.fill import FILLS
 from iclutils.book.site.results import Entry, Results
 from iclutils.book.site.verdicts import sentences
 from iclutils.book.site.words import document_words
-from iclutils.ground.statistics import SUPPORTED, Comparison
+from iclutils.ground.comparison import SUPPORTED, Comparison
 
 SOURCES = sorted((ROOT / "iclutils" / "book" / "site").rglob("*.py"))
 PART = Comparison(value=-0.5, half_width=0.1, against="below 0", outcome=SUPPORTED)

@@ -65,7 +65,10 @@ def dark_png(encoded: str) -> str:
     """A picture inside a drawing, in base64, with its colours replaced by their partners."""
     with Image.open(io.BytesIO(base64.b64decode(encoded))) as picture:
         pixels = np.asarray(picture.convert("RGBA")).copy()
-    known, place = np.unique(pixels[..., :3].reshape(-1, 3), axis=0, return_inverse=True)
+    red, green, blue = np.moveaxis(pixels[..., :3].astype(np.uint32), -1, 0)
+    # as one number each: sorting rows of three takes twenty times as long
+    numbers, place = np.unique(red << 16 | green << 8 | blue, return_inverse=True)
+    known = np.stack([numbers >> 16, numbers >> 8 & 255, numbers & 255], axis=-1)
     pixels[..., :3] = _bytes(partners(known / 255))[place].reshape(pixels[..., :3].shape)
     out = io.BytesIO()
     Image.fromarray(pixels).save(out, format="png")

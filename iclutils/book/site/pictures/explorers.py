@@ -18,7 +18,7 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from iclutils.book.runs import sweeps
+from iclutils.book.runs import records
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.nodes import tag
 
@@ -111,7 +111,7 @@ class Explorer(SphinxDirective):
         within: list[nodes.Node] = [tag("noscript", *self.without_scripts(name))]
         if name in RECORDS:
             for record in RECORDS[name]:
-                self.env.note_dependency(str(sweeps.RECORDED / f"{record}.json"))
+                self.env.note_dependency(str(records.RECORDED / f"{record}.json"))
             within.append(recorded_script(RECORDS[name]))
         attributes = {"data_explorer": name, "data_main": main}
         if asked:
@@ -151,15 +151,15 @@ def settings_of(query: str) -> list[str]:
     return [pair.partition("=")[0] for pair in query.split("&")] if query else []
 
 
-def recorded_points(records: Sequence[str]) -> list[dict[str, Any]]:
+def recorded_points(names: Sequence[str]) -> list[dict[str, Any]]:
     """The recorded errors at d = 100 as curves: their settings, and points (τ, ICL, IDG).
 
     A point is the mean over the pretraining sets. ``kappa`` may be the text "Infinity", which JSON
     has no number for.
     """
     found: dict[tuple[Any, ...], dict[float, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for record in records:
-        for job in sweeps.read(record)["jobs"]:
+    for record in names:
+        for job in records.read(record)["jobs"]:
             if job["d"] == DIMENSION:
                 pairs = found[tuple(job[name] for name in CURVE)][job["tau"]]
                 pairs.append((job["icl"], job["idg"]))
@@ -176,9 +176,9 @@ def recorded_points(records: Sequence[str]) -> list[dict[str, Any]]:
     return curves
 
 
-def recorded_script(records: Sequence[str]) -> nodes.raw:
+def recorded_script(names: Sequence[str]) -> nodes.raw:
     """The recorded points as data in the page, so that nothing is asked for at run time."""
-    data = json.dumps(recorded_points(records), separators=(",", ":"))
+    data = json.dumps(recorded_points(names), separators=(",", ":"))
     text = f'<script type="application/json" class="explorer-recorded">{data}</script>'
     return nodes.raw("", text, format="html")
 

@@ -9,8 +9,14 @@ from docutils import nodes
 
 from iclutils.book.ledger import Record, format_value
 from iclutils.book.site.numbers import written
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
-from iclutils.ground.statistics.comparisons import EQUAL, GREATER
+from iclutils.ground.comparison import (
+    CONTRADICTED,
+    EQUAL,
+    GREATER,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+)
 
 WIDTH, HEIGHT = 96.0, 14.0
 ROOM = 0.15  # of the picture's width, to either side of what is drawn
@@ -60,7 +66,7 @@ def tooltip(part: Comparison, what: str = MEASURED) -> str:
 def description(part: Comparison, what: str = MEASURED) -> str:
     """The picture in words: the number, the range, and where in it the number lies.
 
-    >>> from iclutils.ground.statistics import greater
+    >>> from iclutils.ground.comparison import greater
     >>> description(greater(3.0, 1.0))
     'Measured 3, to be > 1: inside the allowed range'
     >>> description(greater(3.0, 4.0, se=1.0, dof=10))

@@ -13,7 +13,7 @@ from iclutils.book.site.page import Page
 from iclutils.book.site.results import value_text
 from iclutils.book.site.verdicts.counts import damaged
 from iclutils.book.site.words import HAPPENED
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 OUTCOME_SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 OWN_SETTINGS = " (at your settings)"

@@ -3,8 +3,8 @@
 import math
 from dataclasses import dataclass, replace
 
-from iclutils.ground import validation
-from iclutils.ground.statistics.estimates import Estimate
+from iclutils.ground import arguments
+from iclutils.ground.estimate import Estimate
 
 SUPPORTED = "supported"
 CONTRADICTED = "contradicted"
@@ -48,7 +48,7 @@ class Comparison:
 
         Raises ``ValueError`` for a comparison that no function of this module made.
         """
-        validation.one_of("test", self.test, TESTS)
+        arguments.one_of("test", self.test, TESTS)
         outcome = judged(self.test, value, self.half_width, self.bound, self.margin)
         return replace(self, value=value, outcome=outcome)
 
@@ -81,7 +81,7 @@ def equal(
     'undecided'
     """
     target = _bound("target", target)
-    margin = validation.positive("tol", float(tol))
+    margin = arguments.positive("tol", float(tol))
     against = f"= {target:.4g} to within {margin:.2g}"
     return _comparison(EQUAL, _estimate(value, se, dof), target, against, margin)
 
@@ -158,7 +158,7 @@ def _comparison(
 
 def _bound(name: str, value: float) -> float:
     """A finite number: no value could ever be told from an infinite bound."""
-    number = validation.real(name, value)
+    number = arguments.real(name, value)
     if not math.isfinite(number):
         hint = "use greater or less where one side is open"
         raise ValueError(f"{name} must be a finite number; got {number} ({hint})")
@@ -166,7 +166,7 @@ def _bound(name: str, value: float) -> float:
 
 
 def _number(name: str, value: object) -> float:
-    number = validation.real(name, value)
+    number = arguments.real(name, value)
     if math.isnan(number):
         raise ValueError(f"{name} must be a number; got nan")
     return number
@@ -179,7 +179,7 @@ def _estimate(value: float | Estimate, se: float, dof: float | None) -> Estimate
         se = value.se
         dof = value.dof
         value = value.value
-    se = validation.nonnegative("se", float(se))
+    se = arguments.nonnegative("se", float(se))
     if se and dof is None:
         raise ValueError(f"dof must be given with se = {se:g}; math.inf where se is known exactly")
     return Estimate(_number("value", value), se, math.inf if dof is None else dof)
