@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from iclutils.book.checker import elsewhere
-from iclutils.book.checker.knobs import set_at, turn, turns, unmoved
+from iclutils.book.checker.knobs import Turn, recorded_rows, set_at, turn, turns, unmoved
+from iclutils.book.checker.run import note_of
 from iclutils.book.ledger import Record, knobs, load
 from iclutils.book.runs import cache
 from iclutils.ground.comparison import Comparison
@@ -113,17 +114,57 @@ def test_every_chapter_can_be_run_elsewhere(chapter):
         elsewhere.with_threads(notebook)
 
 
-def test_what_another_seed_leaves_alone_is_named_unless_it_is_exact():
-    def record(value: float, half: float) -> Record:
-        part = Comparison(2.0, 0.1, "> 0", "supported")
-        return Record("00_mini", "a", "holds", value, half, {"": part}, {}, {}, True)
+def record(value: float, part: float = 2.0, half: float = 0.1) -> Record:
+    """A row with a headline, one sampled part and nothing else."""
+    parts = {"d = 5": Comparison(part, 0.1, "> 0", "supported")}
+    return Record("00_mini", "a", "holds", value, half, parts, {}, {}, True)
 
-    assert list(unmoved({"a": record(1.2, 0.1)}, {"a": record(1.5, 0.1)})) == [
-        "a, part '': 2 ± 0.1 did not move"
+
+def test_what_another_seed_leaves_alone_is_named_unless_it_is_exact():
+    assert list(unmoved({"a": record(1.2)}, {"a": record(1.5)})) == [
+        "a, part 'd = 5': 2 ± 0.1 did not move"
     ]
-    found = list(unmoved({"a": record(1.5, 0.1)}, {"a": record(1.5, 0.1)}))
+    found = list(unmoved({"a": record(1.5)}, {"a": record(1.5)}))
     assert found[0] == "a, the headline: 1.5 ± 0.1 did not move"
-    assert len(list(unmoved({"a": record(1.0, 0.0)}, {"a": record(1.0, 0.0)}))) == 1
-    none = {"a": record(0.0, 0.1)}  # a share of none
+    exact = {"a": record(1.0, half=0.0)}
+    assert len(list(unmoved(exact, exact))) == 1
+    rounded = {"a": record(1.5, part=0.002 + 1e-14)}  # a difference, rounded as its terms are
+    assert len(list(unmoved({"a": record(1.2, part=0.002)}, rounded))) == 1
+    none = {"a": record(0.0)}  # a share of none
     assert len(list(unmoved(none, none))) == 1
     assert not list(unmoved(none, none, recorded=["a"]))
+
+
+def test_what_is_recorded_may_stay_and_has_to():
+    same, other = {"a": record(1.5)}, {"a": record(1.2)}
+    assert not list(unmoved(same, same, recorded=["a"]))
+    assert not list(unmoved(same, same, recorded=["a, the headline", "a, part 'd = *"]))
+    assert not list(unmoved(other, same, recorded=["a, part 'd = 5'", "another page's row"]))
+    assert list(unmoved(same, same, recorded=["a, part *"])) == [
+        "a, the headline: 1.5 ± 0.1 did not move"
+    ]
+    for entry in ("a", "a, *"):  # of a row that moved in part, the other part has to be named
+        assert list(unmoved(other, same, recorded=[entry])) == [
+            f"{entry}: listed as recorded, but some of it moved"
+        ]
+    assert list(unmoved(same, same, recorded=["a", "a, control *"])) == [
+        "a, control *: listed as recorded, but nothing in it is sampled"
+    ]
+
+
+def test_what_is_listed_as_recorded_is_of_a_row_of_the_chapter():
+    for chapter in BLOCKS:
+        first = cache.first_page(chapter)
+        both = [BLOCKS.get(name, {"claims": []}) for name in (first, first + cache.SPECIALIST)]
+        rows = {row["id"] for one in both for row in one["claims"]}
+        listed = {entry.partition(", ")[0] for entry in recorded_rows(chapter)}
+        assert listed <= rows, chapter
+
+
+def test_a_run_is_noted_under_what_the_ledger_says_of_its_knob(monkeypatch):
+    path, turned = cache.chapter_path("03_linear_attention"), Turn("seed", 1)
+    before = note_of(path, turned)
+    assert before == note_of(path, turned)
+    said = {"seed": {"low": 0, "turned": 1, "recorded": ["ch3-floor"]}}
+    monkeypatch.setattr("iclutils.book.checker.knobs.declared", lambda chapter: said)
+    assert note_of(path, turned) != before

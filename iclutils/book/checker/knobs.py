@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, outputs, schema
@@ -12,7 +13,7 @@ from iclutils.ground.comparison import Comparison
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all
-SAME = 1e-12  # relative; a sampled value that is as near to that of another seed was not drawn
+SAME = 1e-9  # of it or its half-width; a value as near to that of another seed was not drawn
 
 
 class Turn(NamedTuple):
@@ -70,7 +71,11 @@ def set_at(source: str, name: str) -> Iterator[int]:
 
 
 def recorded_rows(chapter: str) -> list[str]:
-    """The rows whose samples come from recorded sweeps, as the knob ``seed`` lists them."""
+    """What does not hang on the master seed, as the knob ``seed`` lists it.
+
+    An entry is a row, of which nothing is drawn from the seed, or a row and which of its values are
+    not: ``"ch2-upper-bound, part 'every task*"``.
+    """
     return list(declared(chapter)["seed"].get("recorded", []))
 
 
@@ -79,14 +84,29 @@ def unmoved(
 ) -> Iterator[str]:
     """The sampled values that another master seed left as they were: they are not drawn from it.
 
-    Rows that are ``recorded`` may stay as they were.
+    What is ``recorded`` may stay as it was; an entry of which something moved is named.
     """
+    listed = {entry: entry.partition(", ")[0] for entry in recorded}
+    covered: dict[str, list[bool]] = {entry: [] for entry in recorded}
     for claim, record in after.items():
-        if claim not in recorded:
-            yield from _unmoved(claim, before[claim], record)
+        for name, value, moved in _sampled(before[claim], record):
+            entries = [
+                entry
+                for entry, row in listed.items()
+                if row == claim and (entry == row or fnmatchcase(f"{claim}, {name}", entry))
+            ]
+            for entry in entries:
+                covered[entry].append(moved)
+            if not moved and not entries:
+                yield f"{claim}, {name}: {value.value:.6g} ± {value.half_width:.2g} did not move"
+    for entry, moves in covered.items():
+        if listed[entry] in after and (any(moves) or not moves):
+            how = "some of it moved" if moves else "nothing in it is sampled"
+            yield f"{entry}: listed as recorded, but {how}"
 
 
-def _unmoved(claim: str, before: Record, after: Record) -> Iterator[str]:
+def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Comparison, bool]]:
+    """A row's sampled values under another master seed: what each is, and whether it moved."""
     pairs = [("the headline", headline(before), headline(after))]
     for what, old, new in (
         ("part", before.parts, after.parts),
@@ -98,8 +118,8 @@ def _unmoved(claim: str, before: Record, after: Record) -> Iterator[str]:
             continue
         if min(abs(now.value), abs(now.value - 1)) < NONE_OR_ALL * now.half_width:
             continue
-        if abs(now.value - then.value) <= SAME * abs(then.value):
-            yield f"{claim}, {name}: {now.value:.6g} ± {now.half_width:.2g} did not move"
+        size = max(abs(then.value), now.half_width)
+        yield name, now, abs(now.value - then.value) > SAME * size
 
 
 def headline(record: Record) -> Comparison | None:

@@ -198,8 +198,12 @@ def ran_before(path: Path, turn: Turn) -> bool:
 
 
 def note_of(path: Path, turn: Turn) -> Path:
-    """Where such a run is noted, under the page's key and the digest of its source."""
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+    """Where such a run is noted, under the page's key and the digest of its source.
+
+    What the ledger says of the knob counts too: which rows may stay as they were is in no key.
+    """
+    said = repr(knobs.declared(path.stem)[turn.name]).encode()
+    digest = hashlib.sha256(path.read_bytes() + said).hexdigest()[:12]
     folder = ROOT / "_build" / "knobs" / cache.page_key(path, ROOT)
     return folder / f"{path.stem}-{digest} {turn}"
 

@@ -84,8 +84,17 @@ def _parsed(path: Path, _mtime_ns: int, _size: int) -> Any:
 
 
 def used(block: Mapping[str, Any]) -> dict[str, Any]:
-    """A block of the ledger without the words that no run uses."""
-    return {**block, "claims": [_used(row) for row in block.get("claims", [])]}
+    """A block of the ledger without what no run uses.
+
+    Which rows a knob leaves alone is asked by the checker, after the run.
+    """
+    kept = {**block, "claims": [_used(row) for row in block.get("claims", [])]}
+    if "knobs" in block:
+        kept["knobs"] = {
+            name: {field: value for field, value in knob.items() if field != "recorded"}
+            for name, knob in block["knobs"].items()
+        }
+    return kept
 
 
 def _used(row: Mapping[str, Any]) -> dict[str, Any]:

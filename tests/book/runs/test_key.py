@@ -79,6 +79,7 @@ ROW = (*BLOCK, "claims", 0)
         (("chapters", "01_another"), False),
         ((*BLOCK, "settings", "trials"), True),
         ((*BLOCK, "knobs", "trials", "low"), True),
+        ((*BLOCK, "knobs", "seed", "recorded"), False),
         ((*ROW, "id"), True),
         ((*ROW, "expected"), True),
         ((*ROW, "quantity"), True),
