@@ -72,8 +72,10 @@ TEMPLATES = ("_specialist", "/reference/", "/sources_")
 ALIKE = 2  # elements of each kind that axe reads on the others of them, and where colours repeat
 # What axe reads: of a formula and of a listing, most of a page's nodes, the words and one of each
 # colour; and where `alike` is a number only so many elements of a kind that are seen, which is one
-# tag, class, role, colour, ground and size.
+# tag, class, role, colour, ground and size. pandas numbers the classes of a table's cells.
+CLASS = "e => (e.getAttribute('class') ?? '').replace(/\\b(row|col|level)\\d+\\b/g, '')"
 THIN = """alike => {
+  const named = CLASS;
   const tokens = new Set(), listed = [...document.querySelectorAll('pre span')];
   const spare = listed.filter(e => {
     const known = tokens.has(e.className) || !e.checkVisibility();
@@ -93,7 +95,7 @@ THIN = """alike => {
   const kinds = new Map(), seen = new Map();
   for (const e of document.querySelectorAll('*')) { // all before any goes: styles are settled once
     const {color, backgroundColor, fontSize} = getComputedStyle(e);
-    const own = [e.tagName, e.getAttribute('class'), e.getAttribute('role')];
+    const own = [e.tagName, named(e), e.getAttribute('role')];
     if (e.checkVisibility()) kinds.set(e, [...own, color, backgroundColor, fontSize].join());
   }
   const count = e => kinds.has(e) ? seen.get(kinds.get(e)) ?? 0 : Infinity;
@@ -103,10 +105,11 @@ THIN = """alike => {
     else all.filter(each => each.closest(block) === e && kinds.has(each))
       .forEach(each => seen.set(kinds.get(each), count(each) + 1));
   }
-}"""
+}""".replace("CLASS", CLASS)
 # Marks, for axe's rule on contrast to pass by, what is seen of a kind beyond `kept`: a kind is one
 # tag, class, role, ink, size and weight on one ground, which decide whether its words stand out.
 SAMPLE = """kept => {
+  const named = CLASS;
   const grounds = new Map(), seen = new Map();
   for (const e of document.querySelectorAll('*')) {
     const {color, backgroundColor, backgroundImage, opacity, fontSize, fontWeight}
@@ -114,13 +117,13 @@ SAMPLE = """kept => {
     const below = grounds.get(e.parentElement) ?? '';
     const own = [backgroundColor, backgroundImage, opacity].join();
     grounds.set(e, own === 'rgba(0, 0, 0, 0),none,1' ? below : `${own} on ${below}`);
-    const names = [e.tagName, e.getAttribute('class'), e.getAttribute('role')];
+    const names = [e.tagName, named(e), e.getAttribute('role')];
     const kind = [...names, color, fontSize, fontWeight, grounds.get(e)].join();
     const visible = e.checkVisibility(), before = seen.get(kind) ?? 0;
     if (visible) seen.set(kind, before + 1);
     e.toggleAttribute('data-alike', !visible || before >= (kept ?? Infinity));
   }
-}"""
+}""".replace("CLASS", CLASS)
 
 
 def test_the_site_is_built():

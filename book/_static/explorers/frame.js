@@ -76,8 +76,8 @@ function build(root) {
     redraw();
     clearTimeout(speaking);                         // one sentence, when the slider rests
     const late = performance.now() - spoken > LATE; // it does not while it is dragged about
-    if (playing) speak();
-    else speaking = setTimeout(speak, said.childNodes.length && !late ? 300 : 0);
+    if (playing || !said.childNodes.length) speak(); // the first belongs to what is drawn
+    else speaking = setTimeout(speak, late ? 0 : 300);
     root.dataset.drawn = String(Number(root.dataset.drawn || 0) + 1);
   }
   function later() {
