@@ -55,13 +55,15 @@ def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
     return z / length
 
 
-def aligned(matrix: Float[Tensor, "*T r c"], axes: int) -> Float[Tensor, "*T_and_ones r c"]:
-    """A matrix per trial with axes of length one after the trials', ``axes`` in all.
+def by_trial(
+    x: Float[Tensor, "*size m r"], matrix: Float[Tensor, "*T r c"]
+) -> Float[Tensor, "*size m c"]:
+    """Tokens ``(*T, ..., m, r)`` times one matrix for all, or one per trial.
 
-    So the leading axes of the matrices meet the leading axes of tokens ``(*T, ..., m, c)``.
+    All tokens of a trial are the rows of one large product, which costs less than many small ones.
     """
-    lead = matrix.shape[:-2]
-    return matrix.reshape(*lead, *(1,) * (axes - matrix.ndim), *matrix.shape[-2:])
+    rows = x.flatten(matrix.ndim - 2, -2)
+    return (rows @ matrix).view(*x.shape[:-1], matrix.shape[-1])
 
 
 @dataclass(frozen=True)
@@ -110,7 +112,7 @@ class Stretched:
         Raises ``ValueError`` where the dimension of z is not d.
         """
         validation.shape("z", z, "... m d", d=self.d)
-        return normalised(z @ aligned(self.root.mT, z.ndim))
+        return normalised(by_trial(z, self.root.mT))
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,6 @@ class TwoSubspaces:
         """
         validation.shape("z", z, "... m d", d=self.d)
         k = self.B.shape[-1]
-        relevant = self.c_u * normalised(z[..., :k]) @ aligned(self.B.mT, z.ndim)
-        spurious = self.c_v * normalised(z[..., k:]) @ aligned(self.B_perp.mT, z.ndim)
-        return relevant + spurious
+        parts = torch.cat([normalised(z[..., :k]), normalised(z[..., k:])], dim=-1)
+        axes = torch.cat([self.c_u * self.B, self.c_v * self.B_perp], dim=-1)
+        return by_trial(parts, axes.mT)

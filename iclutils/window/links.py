@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import sphere, validation
-from iclutils.window.covariates import aligned
+from iclutils.window.covariates import by_trial
 from iclutils.window.tasks import Task, along, directions
 
 LIPSCHITZ = {"linear": 1.0, "affine": 1.0, "quadratic": 2.0, "cosine": 4.0}  # on the unit ball
@@ -77,7 +77,7 @@ class LowRankLink:
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f with tasks ``a: (*size, k)`` at ``x: (*size, m, d)``."""
         validation.shape("x", x, "... m d", d=self.d)
-        latent = x @ aligned(self.B, x.ndim)
+        latent = by_trial(x, self.B)
         return self.of_latent(along(task["a"], latent))
 
     def of_latent(self, s: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:

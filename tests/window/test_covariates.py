@@ -98,3 +98,13 @@ def test_bad_input_is_refused(call, error, words) -> None:  # type: ignore[no-un
     with pytest.raises(error) as caught:
         call()
     assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_by_trial_is_one_product_for_each_trial() -> None:
+    draws = stream(0, "by trial")
+    x = torch.randn(2, 3, 5, 4, generator=draws, dtype=torch.float64)
+    matrix = torch.randn(2, 4, 3, generator=draws, dtype=torch.float64)
+    found = covariates.by_trial(x, matrix)
+    # sums of four products, in double precision
+    torch.testing.assert_close(found[1, 2], x[1, 2] @ matrix[1])
+    torch.testing.assert_close(covariates.by_trial(x, matrix[0])[1], x[1] @ matrix[0])

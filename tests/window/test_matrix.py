@@ -58,6 +58,23 @@ def test_best_matrix_finds_the_whitening():
     torch.testing.assert_close(root @ white @ root, plain, rtol=1e-4, atol=1e-4)
 
 
+def test_the_gradient_is_that_of_the_plain_loss():
+    """Of the loss at given contexts, differentiated by torch, for a M that is not symmetric."""
+    u = tokens(2, 30, 9, 3, "gradient")
+    x, query = u[..., :7, :], u[..., 7:, :]
+    covariance = matrix.zonal(functions.ReLU(3))
+    M = torch.randn(2, 3, 3, generator=stream(0, "M"), dtype=F64).requires_grad_()
+    gamma = torch.softmax(x @ M.unsqueeze(1) @ query.mT, dim=-2)
+    signal, concentration = matrix.context_loss(covariance, x, query, gamma)
+    plain = (signal + 0.04 * concentration).mean((1, 2))
+    (slope,) = torch.autograd.grad(plain.sum(), M)
+    moments = matrix._moments(covariance, x, query)
+    loss, gradient = matrix._loss_and_gradient(M.detach(), moments, x, query, 0.04)
+    # the same sums in another order, in double precision
+    torch.testing.assert_close(loss, plain.detach(), rtol=1e-12, atol=0)
+    torch.testing.assert_close(gradient, slope, rtol=1e-11, atol=1e-14)
+
+
 def test_the_best_matrix_is_a_minimum_in_every_direction():
     u = tokens(2, 200, 9, 3, "minimum")
     x, query = u[..., :8, :], u[..., 8:, :]

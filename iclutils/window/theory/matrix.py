@@ -116,23 +116,47 @@ def best_matrix(
         if not tensor.is_floating_point():
             raise TypeError(f"{name} must hold floating-point numbers; got {tensor.dtype}")
     moments = _moments(covariance, x, query)
-    half = (start / 2).clone(memory_format=torch.contiguous_format).requires_grad_()
+    half = (start / 2).clone(memory_format=torch.contiguous_format)
 
-    def losses() -> Float[Tensor, " sets"]:
-        gamma = torch.softmax(x @ (half + half.mT).unsqueeze(1) @ query.mT, dim=-2)
-        return (moments.signal(gamma) + noise * gamma.square().sum(-2)).mean((1, 2))
+    def at(M: Float[Tensor, "sets d d"]) -> tuple[Tensor, Tensor]:
+        return _loss_and_gradient(M, moments, x, query, noise)
 
-    _descend(losses, half, steps)
-    each = losses()
-    # half enters M twice, so that the gradient in M is half the one in ``half``
-    gradient = torch.autograd.grad(each.sum(), half)[0] / 2
-    M = (half + half.mT).detach()
-    _require_stationary(M, each.detach(), gradient, steps)
+    _descend(at, half, steps)
+    M = half + half.mT
+    loss, gradient = at(M)
+    _require_stationary(M, loss, (gradient + gradient.mT) / 2, steps)
     return M
 
 
-def _descend(losses: Callable[[], Tensor], half: Tensor, steps: int) -> None:
-    """Minimise the sum of all sets' losses; the sets share no parameter."""
+def _loss_and_gradient(
+    M: Float[Tensor, "sets d d"],
+    moments: _Moments,
+    x: Float[Tensor, "sets contexts n d"],
+    query: Float[Tensor, "sets contexts q d"],
+    noise: float,
+) -> tuple[Float[Tensor, " sets"], Float[Tensor, "sets d d"]]:
+    r"""The loss of each set and its gradient in M, of noise variance ``noise``.
+
+    .. math::
+
+       \partial_M\ell = 2\,E\sum_i\gamma_i\bigl(p_i-\textstyle\sum_j\gamma_jp_j\bigr)\,x_ix^\top,
+       \qquad p_i = \textstyle\sum_jK(x_i,x_j)\gamma_j+\sigma^2\gamma_i-K(x_i,x)
+    """
+    image = (query.flatten(1, 2) @ M.mT).view(query.shape)  # M x_{n+1}
+    gamma = torch.softmax(x @ image.mT, dim=-2)
+    pull = (moments.inner @ gamma).add_(gamma, alpha=noise).sub_(moments.cross)
+    mean_pull = (gamma * pull).sum(-2)
+    each = moments.own + mean_pull - (gamma * moments.cross).sum(-2)
+    slope = pull.sub_(mean_pull.unsqueeze(-2)).mul_(gamma)
+    pooled = (slope.mT @ x).flatten(1, 2)  # one row for each query
+    gradient = (2 / pooled.shape[1]) * pooled.mT @ query.flatten(1, 2)
+    return each.mean((1, 2)), gradient
+
+
+def _descend(
+    at: Callable[[Tensor], tuple[Tensor, Tensor]], half: Float[Tensor, "sets d d"], steps: int
+) -> None:
+    """Minimise the sum of all sets' losses in M = half + halfᵀ; the sets share no parameter."""
     optimiser = torch.optim.LBFGS(
         [half],
         max_iter=steps,
@@ -143,10 +167,9 @@ def _descend(losses: Callable[[], Tensor], half: Tensor, steps: int) -> None:
     )
 
     def closure() -> float:
-        optimiser.zero_grad()
-        loss = losses().sum()
-        loss.backward()  # type: ignore[no-untyped-call]
-        return float(loss.detach())
+        loss, gradient = at(half + half.mT)
+        half.grad = gradient + gradient.mT
+        return float(loss.sum())
 
     optimiser.step(closure)  # type: ignore[no-untyped-call]
 
