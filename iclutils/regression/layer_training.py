@@ -17,7 +17,7 @@ from iclutils.ground.products import product
 from iclutils.ground.randomness import stream
 from iclutils.regression.fleet import Fleet, draw_fleet
 from iclutils.regression.layers import Layers
-from iclutils.regression.least_squares import LeastSquares, Normal, State, of_one_size
+from iclutils.regression.least_squares import LeastSquares, State, of_one_size
 
 # No step lowers a sum of squares by more than the square of this cosine, which is near rounding;
 # and an exact fit is left alone when nothing but rounding, (1e-16)², is left of the labels' power.
@@ -104,7 +104,7 @@ def fit(
         for chosen in of_one_size(fleet, slow):
             theta[chosen] = _minimise(problem.of(chosen), theta[chosen], iterations)
         state = problem.at(theta)
-        cosine = problem.cosine(state, problem.normal(state))
+        cosine = problem.cosine(state)
         slow = cosine > tolerance
         if not slow.any():
             break
@@ -128,31 +128,28 @@ def _minimise(
     """
     theta = start.clone()
     active = torch.arange(len(start))
-    power = problem.y.square().sum(1, keepdim=True)
-    state = problem.at(start)
-    damping = torch.ones(len(start), 1, dtype=torch.float64)
+    power = problem.y.square().sum(1)
+    state = problem.at(theta.clone())
+    damping = torch.ones(len(start), dtype=torch.float64)
     eye = torch.eye(start.shape[1], dtype=torch.float64)
     for step in range(iterations):
-        normal = problem.normal(state)
         if step % LOOK_EVERY == 0:
-            cosine = problem.cosine(state, normal)
-            moves = (cosine > RESTING) | (state.loss > ROUNDING * power)[:, 0] & (cosine == 0)
+            cosine = problem.cosine(state)
+            moves = (cosine > RESTING) | (state.loss > ROUNDING * power) & (cosine == 0)
             if not bool(moves.all()):
                 theta[active] = state.theta
                 kept = moves.nonzero()[:, 0]
                 active, power, damping = active[kept], power[kept], damping[kept]
                 state = State(*(part[kept] for part in state))
-                normal = Normal(*(part[kept] for part in normal))
                 problem = problem.of(kept)
             if not len(active):
                 return theta
-        damped = normal.matrix + damping[:, :, None] * eye
-        move = torch.linalg.solve(damped, normal.slope[..., None])[..., 0]
+        damped = state.matrix + damping[:, None, None] * eye
+        move = torch.linalg.solve(damped, state.slope[..., None])[..., 0]
         tried = problem.at(state.theta - move)
         better = tried.loss < state.loss
-        state = State(
-            *(torch.where(better, new, old) for new, old in zip(tried, state, strict=True))
-        )
+        for old, new in zip(state, tried, strict=True):
+            old[better] = new[better]
         damping = torch.where(better, damping / 3, damping * 4).clamp(1e-12, 1e8)
     theta[active] = state.theta
     return theta

@@ -9,13 +9,15 @@ import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from numpy.typing import NDArray
 from torch import Tensor
 
 from iclutils.ground.products import product
 from iclutils.regression.fleet import Fleet
-from iclutils.regression.layers import Slopes, flattened, layer_output, slopes
+from iclutils.regression.layers import Slopes, flattened
 
 # A loss this small a share of the labels' power is an exact fit: what is left is rounding.
 EXACT = 1e-20
@@ -29,16 +31,10 @@ class Weights(NamedTuple):
 
 
 class State(NamedTuple):
-    """The weights θ = (u, M) of all layers, flattened, their residuals and sums of squares."""
+    """The weights θ = (u, M) of all layers, flattened, sums of squares, and JᵀJ and Jᵀr there."""
 
     theta: Float[Tensor, "models parameters"]
-    residual: Float[Tensor, "models prompts"]
-    loss: Float[Tensor, "models 1"]
-
-
-class Normal(NamedTuple):
-    """JᵀJ and Jᵀr of every layer."""
-
+    loss: Float[Tensor, " models"]
     matrix: Float[Tensor, "models parameters parameters"]
     slope: Float[Tensor, "models parameters"]
 
@@ -52,7 +48,9 @@ class LeastSquares:
     .. math:: \hat y = u^\top SMx,\qquad \frac{\partial\hat y}{\partial u} = SMx,\qquad
               \frac{\partial\hat y}{\partial(Mx)} = Su,
 
-    which is computed once. Prompts that do not count are zero.
+    which is computed once. A softmax needs all tokens; the prompts then lie along the last axis,
+    for sums over a token's few entries, and over few tokens, are fast along long rows. Prompts that
+    do not count are zero.
     """
 
     fleet: Fleet
@@ -89,29 +87,47 @@ class LeastSquares:
         e = self.fleet.z.shape[2]
         return Weights(theta[:, :e], theta[:, e:].reshape(len(theta), e, e - 1))
 
+    @functools.cached_property
+    def _tokens(self) -> NDArray[np.float64]:
+        """The tokens, (models, e, t, prompts)."""
+        return self.z.permute(0, 2, 3, 1).contiguous().numpy()
+
     def slopes(self, u: Float[Tensor, "models e"], m: Float[Tensor, "models e e-1"]) -> Slopes:
-        """As :func:`iclutils.regression.layers.slopes`, through S where attention is linear."""
+        """As :func:`iclutils.regression.layers.slopes`, by the way that is fast."""
         if self.softmax:
-            return slopes(self.z, u, m, softmax=True)
+            return self._softmax_slopes(u, m)
         query, by_query = self._parts(u, m)
         by_u = product(self.second_moment, query.unsqueeze(-1)).squeeze(-1)
         return Slopes((by_query * query).sum(-1), by_u, by_query)
 
+    def _softmax_slopes(
+        self, u: Float[Tensor, "models e"], m: Float[Tensor, "models e e-1"]
+    ) -> Slopes:
+        query = product(m, self.x.mT)
+        scores = torch.from_numpy(np.einsum("bitn,bin->btn", self._tokens, query.numpy()))
+        attention = torch.softmax(scores, 1)
+        values = torch.from_numpy(np.einsum("bitn,bi->btn", self._tokens, u.numpy()))
+        answer = (attention * values).sum(1)
+        by_score = attention * (values - answer.unsqueeze(1))
+        by_u, by_query = (
+            torch.from_numpy(np.einsum("bitn,btn->bin", self._tokens, weight.numpy())).mT
+            for weight in (attention, by_score)
+        )
+        return Slopes(answer, by_u, by_query)
+
     def at(self, theta: Float[Tensor, "models parameters"]) -> State:
-        """The weights ``theta`` with their residuals and sums of squares."""
-        if self.softmax:
-            answers = layer_output(self.z, *self.split(theta), softmax=True)
-        else:
-            query, by_query = self._parts(*self.split(theta))
-            answers = (by_query * query).sum(-1)
-        residual = answers - self.y
-        return State(theta, residual, residual.square().sum(1, keepdim=True))
+        """The weights ``theta``, their sums of squares and the normal equations there."""
+        answer, by_u, by_query = self.slopes(*self.split(theta))
+        residual = answer - self.y
+        j = flattened(by_u, by_query, self.x)
+        slope = product(j.mT, residual.unsqueeze(-1)).squeeze(-1)
+        return State(theta, residual.square().sum(1), j.mT @ j, slope)
 
     def gradient(self, u: Float[Tensor, "models e"], m: Float[Tensor, "models e e-1"]) -> Weights:
         """The gradient of each layer's mean squared error in u and M."""
         share = 2 / self.fleet.mask.sum(1, keepdim=True)
         if self.softmax:
-            answer, by_u, by_query = slopes(self.z, u, m, softmax=True)
+            answer, by_u, by_query = self.slopes(u, m)
             pull = (share * (answer - self.y)).unsqueeze(-1)
             of_u = (pull * by_u).sum(1)
         else:
@@ -121,19 +137,13 @@ class LeastSquares:
             of_u = pulled.squeeze(-1)
         return Weights(of_u, product((pull * by_query).mT, self.x))
 
-    def normal(self, state: State) -> Normal:
-        """The normal equations of the linearised problem."""
-        _, by_u, by_query = self.slopes(*self.split(state.theta))
-        j = flattened(by_u, by_query, self.x)
-        return Normal(j.mT @ j, product(j.mT, state.residual.unsqueeze(-1)).squeeze(-1))
-
-    def cosine(self, state: State, normal: Normal) -> Float[Tensor, " models"]:
+    def cosine(self, state: State) -> Float[Tensor, " models"]:
         """The largest cosine between a layer's residuals and a column of J; 0 for an exact fit."""
-        lengths = normal.matrix.diagonal(dim1=1, dim2=2).sqrt() * state.loss.sqrt()
+        lengths = state.matrix.diagonal(dim1=1, dim2=2).sqrt() * state.loss.sqrt()[:, None]
         # a weight without influence has a column of zeros, and cosine 0
-        cosine = (normal.slope.abs() / lengths.clamp_min(torch.finfo(torch.float64).tiny)).amax(1)
+        cosine = (state.slope.abs() / lengths.clamp_min(torch.finfo(torch.float64).tiny)).amax(1)
         power = self.y.square().sum(1)
-        return torch.where(state.loss[:, 0] <= EXACT * power, 0.0, cosine)
+        return torch.where(state.loss <= EXACT * power, 0.0, cosine)
 
     def _parts(
         self, u: Float[Tensor, "models e"], m: Float[Tensor, "models e e-1"]
