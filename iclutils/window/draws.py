@@ -7,7 +7,7 @@ one law, the same tasks. What several settings share is computed once.
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
@@ -15,6 +15,7 @@ from torch import Tensor
 
 from iclutils.ground.randomness import normal, stream
 from iclutils.window.covariates import Covariates
+from iclutils.window.functions import Affine, ReLU
 from iclutils.window.prompts import Prompt
 from iclutils.window.tasks import FunctionClass, Task
 
@@ -68,16 +69,21 @@ def block_prompts(
     def values(
         function: FunctionClass, covariates: Covariates, n: int, q: int
     ) -> Float[Tensor, "T BLOCK m"]:
+        if isinstance(function, Affine | ReLU) and function.L != 1:
+            return function.L * values(replace(function, L=1.0), covariates, n, q)
         return function.evaluate(tasks(function, n, q), tokens(covariates, n, q))
+
+    @functools.cache
+    def noise(sigma: float, n: int, q: int) -> Float[Tensor, "T BLOCK n"]:
+        return sigma * gaussian("noise", n, q, n)
 
     found = []
     for covariates, n, q, classes in settings:
         x = tokens(covariates, n, q)
-        each = [values(function, covariates, n, q) for function, _ in classes]
-        value = torch.stack(each, dim=2)  # (T, BLOCK, S, n + q)
-        sigma = torch.tensor([of_class for _, of_class in classes], dtype=torch.float64)
-        y = value[..., :n] + sigma.view(-1, 1) * gaussian("noise", n, q, n).unsqueeze(2)
-        target = value[..., n:]
+        each = [(values(function, covariates, n, q), sigma) for function, sigma in classes]
+        # (T, BLOCK, S, n) and (T, BLOCK, S, q)
+        y = torch.stack([value[..., :n] + noise(sigma, n, q) for value, sigma in each], dim=2)
+        target = torch.stack([value[..., n:] for value, _ in each], dim=2)
         steps = range(BLOCK)
         found.append([Prompt(x[:, t, :n], y[:, t], x[:, t, n:], target[:, t]) for t in steps])
     return found
