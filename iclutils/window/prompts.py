@@ -1,6 +1,7 @@
 """A batch of prompts: a context of labelled tokens, queries, and what the unit should answer."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -51,15 +52,36 @@ def draw(
     >>> tuple(prompt.x.shape), tuple(prompt.y.shape), tuple(prompt.target.shape)
     ((100, 20, 5), (100, 20), (100, 4))
     """
+    (prompt,) = draw_alike([function], covariates, n, sigma, queries, size, generator)
+    return prompt
+
+
+def draw_alike(
+    functions: Sequence[FunctionClass],
+    covariates: Covariates,
+    n: int,
+    sigma: float,
+    queries: int,
+    size: tuple[int, ...],
+    generator: torch.Generator,
+) -> list[Prompt]:
+    """What :func:`draw` gives for each of several classes of one law, from one set of draws.
+
+    They share their tokens, their tasks and the noise. Raises as :func:`draw`, and ``ValueError``
+    where the classes draw their tasks from different laws.
+    """
+    laws = {function.law for function in functions}
+    if len(laws) != 1:
+        raise ValueError(f"functions must be of one law; got {len(laws)}")
     validation.whole("n", n)
     validation.whole("queries", queries)
     validation.noise("sigma", sigma)
     size = validation.sizes("size", size)
-    d = covariates.d
-    z = normal(*size, n + queries, d, generator=generator)
-    task = function.sample(size, generator)
+    z = normal(*size, n + queries, covariates.d, generator=generator)
+    task = functions[0].sample(size, generator)
     noise = normal(*size, n, generator=generator)
-    return assemble(function, task, covariates.from_gaussian(z), noise, n, sigma)
+    tokens = covariates.from_gaussian(z)
+    return [assemble(function, task, tokens, noise, n, sigma) for function in functions]
 
 
 def assemble(

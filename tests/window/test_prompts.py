@@ -6,6 +6,7 @@ import torch
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import mean_se
 from iclutils.window import covariates, functions, prompts
+from iclutils.window.links import LowRankLink
 
 
 def test_prompt_holds_noise_of_the_right_size() -> None:
@@ -18,6 +19,22 @@ def test_prompt_holds_noise_of_the_right_size() -> None:
     mean, se, _ = mean_se(((noisy.y - clean.y) ** 2).flatten())
     assert abs(float(mean) - 0.09) < 4 * float(se)  # 4 standard errors: 6e-5 false alarms
     torch.testing.assert_close(noisy.target, clean.target)
+
+
+def test_classes_of_one_law_share_their_draws() -> None:
+    """Every class sees what it would see alone, to the last digit."""
+    B = torch.eye(5, dtype=torch.float64)[:, :2]
+    classes = [LowRankLink(B, link) for link in ("linear", "quadratic")]
+
+    def drawn(functions):  # type: ignore[no-untyped-def]
+        draws = stream(0, "alike")
+        return prompts.draw_alike(functions, covariates.Sphere(5), 4, 0.1, 2, (3,), draws)
+
+    for one, function in zip(drawn(classes), classes, strict=True):
+        (alone,) = drawn([function])
+        assert all(torch.equal(getattr(one, name), getattr(alone, name)) for name in vars(one))
+    with pytest.raises(ValueError, match="one law; got 2"):
+        drawn([*classes, functions.Affine(5)])
 
 
 def test_the_default_number_of_queries_is_the_root_of_n() -> None:
