@@ -327,7 +327,7 @@ UNCLEAR = {  # once the error was somebody else's
         "u must have shape .* k = 2",
     ),
     "a spline through NaN": Refusal(
-        lambda: curves.spline_minimum(GRID, spoilt(5)), ValueError, "loss must be finite"
+        lambda: curves.spline_minima(GRID, spoilt(1, 5)), ValueError, "loss must be finite"
     ),
     "a singular label": Refusal(
         lambda: linear.best_matrix(0 * EYE, 0 * EYE, 0 * EYE, 5), ValueError, "label .* singular"

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from scipy.optimize import minimize_scalar
 
 from iclutils.ground import statistics
 from iclutils.ground.randomness import stream
@@ -40,26 +41,39 @@ def test_both_minima_of_a_well():
     assert found.loss == pytest.approx(1.0, rel=1e-10)
     grid = curves.grid(100.0, 121)
     loss = (curves.stretch(grid) - curves.stretch(torch.tensor(7.0))).square()
-    spline = curves.spline_minimum(grid, loss)
-    # the search stops at 1e-9 in the stretched coordinate; near a minimum rounding allows 1e-8
+    (spline,) = curves.spline_minima(grid, loss.unsqueeze(0))
     assert spline.w == pytest.approx(7.0, rel=1e-6)
     assert spline.loss == pytest.approx(0.0, abs=1e-12)
 
 
 def test_minima_at_the_ends_of_the_grid():
     grid = curves.grid(10.0, 20)
-    assert curves.spline_minimum(grid, 1 + grid) == (0.0, 1.0, 0)
+    assert curves.spline_minima(grid, (1 + grid).unsqueeze(0)) == [(0.0, 1.0, 0)]
     with pytest.raises(ValueError, match="beyond the grid's end 10"):
-        curves.spline_minimum(grid, -grid)
+        curves.spline_minima(grid, -grid.unsqueeze(0))
     log_grid = curves.log_grid(0.1, 10, 20)
     assert curves.parabola_minimum(log_grid, 1 + log_grid).place == 0
     assert curves.parabola_minimum(log_grid, -log_grid).place == 19
 
 
-def test_a_search_that_does_not_converge_says_so():
-    grid = curves.grid(100.0, 40)
-    with pytest.raises(RuntimeError, match="did not converge in 2 steps"):
-        curves.spline_minimum(grid, well(grid + 0.1, 7.0), steps=2)
+def test_a_minimum_of_the_spline_is_the_one_that_a_search_finds():
+    """By a bounded search on the same spline, for shallow, steep and crooked curves."""
+    grid = curves.grid(100.0, 60)
+    draws = torch.rand(20, generator=stream(0, "minima"), dtype=F64).unsqueeze(-1)
+    loss = well(grid + 0.1, 2 + 30 * draws) * (1 + 0.05 * (3 * curves.stretch(grid)).cos())
+    for scaled in (loss, 1e-13 + loss**9):
+        found = curves.spline_minima(grid, scaled)
+        u, through = curves.stretch(grid).numpy(), curves.spline(grid, scaled)
+        for row, one in enumerate(found):
+            search = minimize_scalar(
+                lambda place, row=row, through=through: through(place)[row],
+                bounds=(u[max(one.place - 1, 0)], u[one.place + 1]),
+                method="bounded",
+                options={"xatol": 1e-10},
+            )
+            # near a minimum rounding hides a step of 1e-8 in the stretched coordinate
+            assert math.asinh(one.w / curves.SMALL) == pytest.approx(search.x, abs=1e-6)
+            assert one.loss == pytest.approx(search.fun, rel=1e-12)
 
 
 def test_the_jackknife_is_the_one_of_the_ground():

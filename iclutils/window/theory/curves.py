@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from scipy.interpolate import CubicSpline
-from scipy.optimize import minimize_scalar
 from torch import Tensor
 
 from iclutils.ground import validation
@@ -139,45 +138,51 @@ def spline(
     Where they rise by more than ten powers of ten it is the exponential of their logarithm's
     spline: one through the values themselves would swing below zero where they are small.
     """
-    u = stretch(w).numpy()
-    through: Callable[[Any], Any]
-    if bool(0 < loss.min() < loss.max() / STEEP):
-        through = CubicSpline(u, loss.log().numpy(), axis=-1)
-        return lambda place: np.exp(through(place))
-    through = CubicSpline(u, loss.numpy(), axis=-1)
-    return through
+    through, logarithmic = _through(w, loss)
+    return (lambda place: np.exp(through(place))) if logarithmic else through
 
 
-def spline_minimum(
-    w: Float[Tensor, " windows"],
-    loss: Float[Tensor, " windows"],
-    *,
-    steps: int = 500,
-) -> Lowest:
-    """The minimum over w ≥ 0 of a cubic spline through a curve, near the curve's lowest point.
+def _through(
+    w: Float[Tensor, " windows"], loss: Float[Tensor, "*batches windows"]
+) -> tuple[CubicSpline, bool]:
+    """The cubic spline, and whether it is that of the logarithms."""
+    logarithmic = bool(0 < loss.min() < loss.max() / STEEP)
+    values = loss.log() if logarithmic else loss
+    return CubicSpline(stretch(w).numpy(), values.numpy(), axis=-1), logarithmic
 
-    Raises ``ValueError`` where the lowest point is the grid's upper end (a longer grid is needed)
-    or the curve is not finite, and ``RuntimeError`` where the search takes more than ``steps``
-    steps.
+
+def spline_minima(
+    w: Float[Tensor, " windows"], loss: Float[Tensor, "curves windows"]
+) -> list[Lowest]:
+    r"""For each curve the minimum over w ≥ 0 of a cubic spline, beside the curve's lowest point.
+
+    On a piece :math:`at^3+bt^2+ct+d` it is :math:`t=-c/(b+\sqrt{b^2-3ac})`, the root of the
+    derivative where the curve bends upwards. Raises ``ValueError`` where a lowest point is the
+    grid's upper end (a longer grid is needed) or a curve is not finite.
     """
-    validation.shape("loss", validation.finite("loss", loss), "W", W=len(w))
-    u = stretch(w).numpy()
-    lowest = int(loss.argmin())
-    if lowest == len(u) - 1:
+    validation.shape("loss", validation.finite("loss", loss), "C W", W=len(w))
+    lowest = loss.argmin(1).numpy()
+    if bool((lowest == len(w) - 1).any()):
         end = float(w[-1])
         raise ValueError(f"w must be a longer grid; w* lies beyond the grid's end {end:g}")
-    found = minimize_scalar(
-        spline(w, loss),
-        bounds=(u[max(lowest - 1, 0)], u[lowest + 1]),
-        method="bounded",
-        options={"xatol": 1e-9, "maxiter": steps},
-    )
-    if not found.success:
-        raise RuntimeError(f"the search for w* did not converge in {steps} steps: {found.message}")
-    # the bounded search never tries the end itself; 1e-14 is the rounding of the spline
-    if lowest == 0 and loss[0] <= found.fun + 1e-14 * abs(found.fun):
-        return Lowest(0.0, float(loss[0]), 0)
-    return Lowest(float(SMALL * math.sinh(found.x)), float(found.fun), lowest)
+    through, logarithmic = _through(w, loss)
+    curve = np.arange(len(loss))
+    pieces = np.stack([np.maximum(lowest - 1, 0), lowest])  # to the left and to the right
+    a, b, c, d = through.c[:, pieces, curve]
+    root = np.sqrt(np.maximum(b**2 - 3 * a * c, 0))
+    with np.errstate(divide="ignore", invalid="ignore"):  # a piece without a minimum
+        t = np.where(b > 0, -c / (b + root), (root - b) / (3 * a))
+    t = np.clip(np.nan_to_num(t), 0, through.x[pieces + 1] - through.x[pieces])
+    value = ((a * t + b) * t + c) * t + d
+    side = value.argmin(0)
+    place = SMALL * np.sinh((through.x[pieces] + t)[side, curve])
+    least = value[side, curve]
+    least = np.exp(least) if logarithmic else least
+    # 1e-14 is the rounding of the spline
+    at_zero = (lowest == 0) & (loss[:, 0].numpy() <= least + 1e-14 * np.abs(least))
+    place[at_zero], least[at_zero] = 0.0, loss[:, 0].numpy()[at_zero]
+    found = zip(place.tolist(), least.tolist(), lowest.tolist(), strict=True)
+    return [Lowest(*one) for one in found]
 
 
 def parabola_minimum(w: Float[Tensor, " windows"], loss: Float[Tensor, " windows"]) -> Lowest:

@@ -154,12 +154,14 @@ class PopulationLoss:
         (25.9, 0.0013)
         """
         batches = self._batches(function, sigma)
-        best = curves.spline_minimum(self.w, batches.mean(0))
+        mean = batches.mean(0, keepdim=True)
         if len(batches) == 1:
+            (best,) = curves.spline_minima(self.w, mean)
             replicas = torch.tensor([best.w], dtype=torch.float64)
             return Window(best.w, best.loss, 0.0, replicas)
-        without = [curves.spline_minimum(self.w, one).w for one in curves.leave_one_out(batches)]
-        replicas = torch.tensor(without, dtype=torch.float64)
+        all_and_without = torch.cat([mean, curves.leave_one_out(batches)])
+        best, *without = curves.spline_minima(self.w, all_and_without)
+        replicas = torch.tensor([one.w for one in without], dtype=torch.float64)
         _, loss_se = self.at(function, sigma, best.w)
         return Window(best.w, best.loss, float(loss_se), replicas)
 
