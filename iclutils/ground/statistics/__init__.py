@@ -45,6 +45,7 @@ from iclutils.ground.statistics.estimates import (
 from iclutils.ground.statistics.lines import Line, crossing, exponent, line, parabola_top
 from iclutils.ground.statistics.resampling import (
     crossed,
+    crossed_mean,
     jackknife,
     jackknife_se,
     of_means,
@@ -66,6 +67,7 @@ __all__ = [
     "Means",
     "correlation",
     "crossed",
+    "crossed_mean",
     "crossing",
     "difference",
     "equal",
