@@ -42,9 +42,9 @@ class _Design:
     serves all products.
     """
 
-    def __init__(self, prompts: Prompts, dtype: torch.dtype) -> None:
-        self.x = prompts.x.T.to(dtype, copy=True, memory_format=torch.contiguous_format)
-        self.v = prompts.v.T.to(dtype, copy=True, memory_format=torch.contiguous_format)
+    def __init__(self, x: Float[Tensor, "d n"], v: Float[Tensor, "e n"]) -> None:
+        self.x = x.contiguous()
+        self.v = v.contiguous()
         self.scratch = torch.empty_like(self.v)
 
     def forward(self, gamma: Float[Tensor, "e d"]) -> Float[Tensor, " n"]:
@@ -184,11 +184,11 @@ def solve_each(
     is preconditioned, which depends on the ridge. Raises what ``solve`` raises.
     """
     validation.positive("tol", tol)
+    n, d = _checked(prompts, ridges)
     for lam in ridges:
-        n, d = _checked(prompts, lam)
         if lam == 0 and n == d * (d + 1):
             raise ValueError(f"lam must be positive where n = d(d+1) = {n}; got 0")
-    double = _Design(prompts, torch.float64)
+    double = _Design(prompts.x.T.double(), prompts.v.T.double())
     labels = prompts.y.double()
     direct = None
     if n <= min(DIRECT, 2 * d * (d + 1)):
@@ -228,7 +228,7 @@ def _iterated(
 ) -> list[Solution]:
     """The minimisers by conjugate gradients."""
     n, d = prompts.x.shape
-    single = _Design(prompts, torch.float32)
+    single = _Design(double.x.float(), double.v.float())
     covariance = double.v @ double.v.T / n
     labels = prompts.y.double()
     spans = {True: Span(), False: Span()}
@@ -290,7 +290,7 @@ def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
     Raises ``ValueError`` for a ``lam`` below 0, for ``lam`` = 0 where there are fewer prompts than
     parameters, and for prompts that are none or not finite.
     """
-    n, d = _checked(prompts, lam)
+    n, d = _checked(prompts, [lam])
     if lam == 0 and n < d * (d + 1):
         raise ValueError(f"lam must be positive where n < d(d+1) = {d * (d + 1)}; got 0, n = {n}")
     design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(n, -1)
@@ -299,9 +299,10 @@ def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
     return torch.cholesky_solve((design.T @ prompts.y)[:, None], factor).reshape(d, d + 1)
 
 
-def _checked(prompts: Prompts, lam: float) -> tuple[int, int]:
-    """The number of prompts and their dimension, where they and the ridge can be worked with."""
-    validation.in_range("lam", lam, 0.0, LARGEST)
+def _checked(prompts: Prompts, ridges: Sequence[float]) -> tuple[int, int]:
+    """The number of prompts and their dimension, where they and the ridges can be worked with."""
+    for lam in ridges:
+        validation.in_range("lam", lam, 0.0, LARGEST)
     for name in ("x", "v", "y"):
         validation.finite(f"prompts.{name}", getattr(prompts, name))
     n, d = prompts.x.shape

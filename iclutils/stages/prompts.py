@@ -121,7 +121,7 @@ def draw_prompts(
         validation.whole(name, count)
     drawn = runs * prompts * (N + 1)
     index = torch.multinomial(p, drawn, replacement=True, generator=generator)
-    x = frame[index].reshape(runs, prompts, N + 1, d)
+    x = frame.index_select(0, index).reshape(runs, prompts, N + 1, d)
     w = torch.randn(runs, prompts, d, dtype=torch.float64, generator=generator)
     y = torch.einsum("rbnd,rbd->rbn", x, w)
     labels = y[:, :, :N]

@@ -22,7 +22,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.statistics import Estimate, crossed, estimate
+from iclutils.ground.statistics import Estimate, crossed_mean, estimate
 from iclutils.stages.layer import attention, column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
 
@@ -249,7 +249,7 @@ def fresh_error(
     :func:`iclutils.stages.prompts.draw_counts` does.
     """
     counts = draw_counts(p, N, (prompts,), generator)
-    return crossed(torch.mean, prompt_errors(theta, counts, targets).mT)
+    return crossed_mean(prompt_errors(theta, counts, targets).mT)
 
 
 def rare_attention(
@@ -266,7 +266,7 @@ def rare_attention(
     """
     a = attention(theta, counts)
     own = a.diagonal(dim1=0, dim2=2)[:, 1:]
-    return crossed(torch.mean, own - a[1:, :, 0].mT if less_dominant else own)
+    return crossed_mean(own - a[1:, :, 0].mT if less_dominant else own)
 
 
 def rare_and_dominant_entries(theta: Float[Tensor, "*batch K K"]) -> Float[Tensor, "*batch 3"]:

@@ -532,6 +532,10 @@ def test_two_sources_of_chance_add_up():
     assert variance == pytest.approx(true + 1 / (contexts * trials), rel=0.05)
     z = torch.tensor([one.value / one.half_width for one in found])
     assert float((z.abs() > 1).double().mean()) < 0.01
+    for table, one in zip((a + b + e)[:5], found[:5], strict=True):
+        ours = statistics.crossed_mean(table)
+        expected = pytest.approx((one.value, one.se, one.dof), rel=1e-10)  # both but for rounding
+        assert (ours.value, ours.se, ours.dof) == expected
 
 
 def test_a_known_number_less_an_estimate_keeps_its_error():

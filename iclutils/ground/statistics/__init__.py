@@ -35,6 +35,7 @@ from iclutils.ground.statistics.lines import Line, crossing, exponent, line, par
 from iclutils.ground.statistics.means import Means, estimate, geometric_bars, mean_se, share
 from iclutils.ground.statistics.resampling import (
     crossed,
+    crossed_mean,
     jackknife,
     jackknife_se,
     of_means,
@@ -56,6 +57,7 @@ __all__ = [
     "Means",
     "correlation",
     "crossed",
+    "crossed_mean",
     "crossing",
     "difference",
     "equal",

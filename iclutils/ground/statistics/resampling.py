@@ -10,6 +10,7 @@ from iclutils.ground import validation
 from iclutils.ground.estimate import Estimate
 from iclutils.ground.statistics.combinations import weighted
 from iclutils.ground.statistics.lines import Points, parabola_top
+from iclutils.ground.statistics.means import estimate
 
 
 def jackknife(function: Callable[[Tensor], float], samples: Float[Tensor, "*rest T"]) -> Estimate:
@@ -111,6 +112,24 @@ def crossed(
     """
     by_trial = jackknife(lambda kept: float(function(kept)), samples)
     by_context = jackknife(lambda kept: float(function(kept.mT)), samples.mT)
+    return _of_both(by_context, by_trial)
+
+
+def crossed_mean(samples: Float[Tensor, "C T"]) -> Estimate:
+    """The mean as :func:`crossed` has it: of a mean, the jackknife's error is the usual one.
+
+    Raises ``ValueError`` for another shape and as ``crossed`` does.
+
+    >>> crossed_mean(torch.tensor([[1.0, 1.0], [3.0, 3.0]]))
+    Estimate(value=2.0, se=1.0, dof=1.0)
+    """
+    validation.shape("samples", samples, "C T")
+    by_context, by_trial = estimate(samples.mean(1)), estimate(samples.mean(0))
+    return _of_both(by_context, by_trial)
+
+
+def _of_both(by_context: Estimate, by_trial: Estimate) -> Estimate:
+    """A statistic with the errors from contexts and from trials."""
     both = weighted([1.0, 1.0], [by_context, by_trial])
     return Estimate(by_trial.value, both.se, both.dof)
 

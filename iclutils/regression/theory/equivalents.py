@@ -192,24 +192,25 @@ def _fluctuation(
         pull = sample.average(second_order * squared, sample.v, second)
         return weights.b @ pull @ weights.b / ratio
 
-    def matvec(gain: Array) -> Array:
-        flat = gain.ravel()
-        felt: Array = sample.felt(spread(torch.from_numpy(flat))).numpy()
-        return flat - felt
+    own = spread(residual)
 
-    m = len(residual)
-    own = sample.felt(spread(residual)).numpy()
-    system = LinearOperator((m, m), dtype=float, matvec=matvec)
+    def matvec(flat: Array) -> Array:
+        covariance = torch.from_numpy(flat).view_as(own)
+        raised: Array = (covariance - spread(sample.felt(covariance))).numpy().ravel()
+        return raised
+
+    size, start = own.numel(), own.numpy().ravel()
+    system = LinearOperator((size, size), dtype=float, matvec=matvec)
     restart = min(30, max_iterations)
     rounds = -(-max_iterations // restart)
-    gain, info = gmres(system, own, rtol=1e-8, restart=restart, maxiter=rounds)
+    found, info = gmres(system, start, rtol=1e-8, restart=restart, maxiter=rounds)
     if info != 0:
-        left = float(np.linalg.norm(matvec(gain) - own) / np.linalg.norm(own))
+        left = float(np.linalg.norm(matvec(found) - start) / np.linalg.norm(start))
         raise RuntimeError(
             f"leverage_equivalent, residuals: the relative residual is {left:.1e} after "
             f"{rounds * restart} iterations of GMRES, wanted 1e-08"
         )
-    return spread(residual + torch.from_numpy(gain))
+    return torch.from_numpy(found).view_as(own)
 
 
 def leverage_equivalent(
