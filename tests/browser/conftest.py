@@ -13,6 +13,7 @@ from built_site import ROOT, SITE, unfold, wait_until_drawn
 
 from iclutils.book.paper import chromium, pdf
 from iclutils.book.site.downloads import prints
+from tests.browser.kinds import SAMPLE
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 PATIENCE = 120_000  # milliseconds: a busy machine loads a page late, which is no fault of it
@@ -96,11 +97,15 @@ def page(browser, address):
 
 @pytest.fixture(scope="session")
 def findings():
-    """A function: what axe finds on an opened page or a part of it; every finding of any rule."""
-    contrast = {"id": "color-contrast", "selector": ":not([data-alike])"}  # as test_site.py marks
+    """A function: what axe finds on an opened page or a part of it; every finding of any rule.
+
+    Where `alike` is a number, contrast is read of so many elements of each kind.
+    """
+    contrast = {"id": "color-contrast", "selector": ":not([data-alike])"}  # as SAMPLE marks
     script = AXE.read_text(encoding="utf8") + f"axe.configure({{rules: [{json.dumps(contrast)}]}})"
 
-    def run(page, part="html", colours_only=False):
+    def run(page, part="html", colours_only=False, alike=None):
+        page.evaluate(SAMPLE, alike)
         if not page.evaluate("'axe' in globalThis"):
             page.evaluate(script)
         options = {"preload": False, "resultTypes": ["violations"]}

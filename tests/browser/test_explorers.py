@@ -17,6 +17,7 @@ from iclutils.book.site.pictures.explorers import EXACT, FOLDER, SCRIPTS, SETTIN
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
+from tests.browser.kinds import ALIKE
 from tests.browser.shown import explorer, reach_every_control, read, settle
 from tests.built_site import PAGES, SITE, text_of, turn, unfold, wait_until_drawn
 
@@ -358,11 +359,15 @@ def test_one_sentence_is_spoken(explorers):
 
 
 def test_accessible_and_legible(explorers, findings):
-    """Unfolded, exact ones and trainings, in both themes, which differ in colours alone."""
+    """Unfolded, exact ones and trainings, in both themes, which differ in colours alone.
+
+    Contrast is read of ALIKE elements of each kind; test_site.py reads that of all, folded.
+    """
     page, _ = explorers
     for scheme in ("light", "dark"):
         turn(page, scheme)
-        assert not findings(page, ".explorer", colours_only=scheme == "dark")
+        other = scheme == "dark"
+        assert not findings(page, ".explorer", colours_only=other, alike=ALIKE)
         assert min(page.evaluate(CONTRAST)) >= 4.5
     sizes = "all => all.map(e => parseFloat(getComputedStyle(e).fontSize))"
     assert min(page.eval_on_selector_all(".explorer svg text", sizes)) >= 12
@@ -550,41 +555,44 @@ WRONG = """all => all.filter(asked => {
     const [name, query] = asked.split('?');
     const controls = [...iclExplorers.explorers[name].controls, {key: 'seed', values: [0, 999999]}];
     return iclExplorers.named(controls, new URLSearchParams(query)).unknown.length; })"""
-
-
-def test_every_button_in_a_sentence_names_what_its_explorer_can_show(browser, address):
-    """Of all pages of the site; the names are checked by the build, the values here."""
-    page = browser.new_page()
-    for place in PAGES:
-        if "data-set=" in text_of(place):
-            page.goto(address + place)
-            wait_until_drawn(page)
-            page.wait_for_function("!document.querySelector('span[data-set]')")
-            assert not page.evaluate(WRONG, page.evaluate(SET)), place
-    page.close()
-
-
 SETTING = re.compile(r'href="([^"#]+)#explorer-(\w+)\?([^"]*)"')
 
 
-def test_every_link_that_sets_an_explorer_shows_it_so(browser, address):
-    """No setting of a link on any page is refused, and the explorer that it names is in sight."""
+def links_that_set(site):
+    """The links of all pages that set an explorer, as (name, settings) by the page they lead to."""
+    found = {site + place: set() for place in PAGES if "data-set=" in text_of(place)}
+    for place in PAGES:
+        for target, name, query in SETTING.findall(text_of(place)):
+            found.setdefault(urljoin(site + place, target), set()).add((name, html.unescape(query)))
+    return found
+
+
+def test_every_button_and_link_that_sets_an_explorer_can_be_shown(browser, address):
+    """No setting is refused of a button in a sentence or a link, on any page of the site.
+
+    The explorer that a link names is in sight, where its page is opened by it and where it is open.
+    The names are checked by the build.
+    """
     page = browser.new_page(viewport={"width": 390, "height": 844})
-    links = {
-        (urljoin(address + place, target), name, html.unescape(query))
-        for place in PAGES
-        for target, name, query in SETTING.findall(text_of(place))
-    }
-    assert links
-    for target, name, query in sorted(links):
-        page.goto("about:blank")
-        asked = f"{name}?{query}"
-        page.goto(f"{target}#explorer-{asked}")
+    asked_for = links_that_set(address)
+    assert any(asked_for.values())
+    buttons = []
+    for target, links in sorted(asked_for.items()):
+        settings = [f"{name}?{query}" for name, query in sorted(links)]
+        page.goto(f"{target}#explorer-{settings[0]}" if settings else target)
         wait_until_drawn(page)
-        settle(page)
-        assert not page.evaluate(WRONG, [asked]), target
-        box = page.query_selector(f".explorer[data-explorer={name}]").bounding_box()
-        assert -1 <= box["y"] < 300, (target, asked)
+        page.wait_for_function("!document.querySelector('span[data-set]')")
+        buttons += page.evaluate(SET)
+        assert not page.evaluate(WRONG, page.evaluate(SET) + settings), target
+        for i, asked in enumerate(settings):
+            if i:
+                page.evaluate("scrollTo(0, 0)")
+                page.evaluate("place => { location.hash = place; }", f"explorer-{asked}")
+            settle(page)
+            root = f".explorer[data-explorer={asked.partition('?')[0]}]"
+            box = page.query_selector(root).bounding_box()
+            assert -1 <= box["y"] < 300, (target, asked)
+    assert buttons
     page.close()
 
 
