@@ -52,7 +52,7 @@ def test_without_scripts_a_mark_leads_to_its_row_of_the_table(opened, page):
 
 @pytest.mark.parametrize("page", MARKED[:3])
 def test_without_scripts_a_figure_is_seen_once_and_links_have_their_colour(opened, page):
-    """The theme's colours, and the choice between two drawings, hang on an attribute of the page."""
+    """Colours, and the choice between two drawings, hang on an attribute of the page."""
     tab = opened(page, scripts=False)
     drawn = tab.locator("article figure picture > img")
     seen = [image.is_visible() for image in drawn.all()]
