@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from mdit_py_plugins.attrs import attrs_plugin
 from mdit_py_plugins.colon_fence import colon_fence_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
@@ -59,6 +60,7 @@ YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 PARSER = MarkdownIt("commonmark").enable("table")
 for plugin in (front_matter_plugin, colon_fence_plugin, dollarmath_plugin, myst_role_plugin):
     PARSER.use(plugin)
+PARSER.use(attrs_plugin, spans=True)  # [words]{.screen-only}
 
 
 @dataclass

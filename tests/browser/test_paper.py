@@ -6,6 +6,7 @@ import unicodedata
 import zipfile
 
 import pytest
+from bs4 import BeautifulSoup
 from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
 
@@ -140,6 +141,18 @@ def test_a_chapter_has_its_own_pdf(name, report):
     text = squeezed("".join(page.extract_text() for page in reader.pages[-12:]))
     if cache.is_second(name):
         assert "Controls" in text, "the rows of the chapter are folded"
+
+
+@pytest.mark.parametrize("name", cache.toc_chapters())
+def test_words_that_set_a_picture_are_printed(name):
+    """On the site they are buttons, and paper has none; what they say belongs to a sentence."""
+    soup = BeautifulSoup(text_of(f"book/chapters/{name}.html"), "html.parser")
+    for left_out in soup.select('.screen-only, .explorer-figure:has([data-explorer^="train_"])'):
+        left_out.decompose()
+    pages = PdfReader(FOLDER / f"{name}.pdf").pages
+    text = squeezed("".join(page.extract_text() for page in pages))
+    said = [words.get_text() for words in soup.select("[data-set]")]
+    assert not [words for words in said if squeezed(words) not in text]
 
 
 def test_nothing_is_wider_than_the_paper(report):

@@ -2,12 +2,18 @@
 async ({names, name, address, width}) => {
   const article = document.querySelector('article.bd-article');
   document.body.classList.add('on-paper');
-  for (const answer of article.querySelectorAll('.prediction-answers button')) answer.replaceWith(...answer.childNodes);
+  // what a button says stays where it is part of the text: an answer to choose from, words of a sentence that set a picture
+  for (const words of article.querySelectorAll('.prediction-answers button, button.x-set')) words.replaceWith(...words.childNodes);
   article.querySelectorAll('.headerlink, script, .screen-only, .copybtn, button').forEach(e => e.remove());
   for (const kept of article.querySelectorAll('.claim > noscript, .claim-how > noscript')) kept.outerHTML = kept.textContent;
   for (const fold of article.querySelectorAll('details')) fold.open = true;
   for (const box of article.querySelectorAll('.dropdown.toggle-hidden')) box.classList.remove('toggle-hidden');
 
+  // Panels stand side by side where they do so on this paper; the whole book has another address than its pages
+  for (const wide of article.querySelectorAll('picture > source')) {
+    if (matchMedia(wide.media).matches) wide.parentElement.querySelector('img').src = wide.srcset;
+    wide.remove();
+  }
   // Pictures far down a page are fetched only when they come into view: fetch all of them now
   for (const image of article.querySelectorAll('img')) {
     image.loading = 'eager';

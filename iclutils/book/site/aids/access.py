@@ -53,6 +53,11 @@ MENDED = [
         re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";'),
         r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");',
     ),
+    # and until then, or where no script runs, there are no colours, and each figure twice
+    (
+        re.compile(r'(<html [^>]*)data-theme="auto"'),
+        r'\1data-theme="light"',
+    ),
     # Sphinx: a span in a span for each word of a signature, a tenth of a page of the package
     (
         re.compile(r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>'),

@@ -19,7 +19,7 @@ from iclutils.book.site.page import Page
 from iclutils.book.site.pictures.gallery import Figure, figures_of, size_of
 
 PIXELS = 4 / 3  # to a point
-WIDE_SCREEN = "screen and (min-width: 760px)"  # there the text has the room of LAPTOP
+WIDE = "(min-width: 760px), print"  # there the text has the room of LAPTOP; paper has most of it
 
 
 class RunFigure(SphinxDirective):
@@ -86,7 +86,7 @@ def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> 
         # not the image alone: the theme hides captions beside the image of the other theme
         return tag("picture", image)
     wide = page.beside(figure.file(wide=True, dark=dark))
-    beside = tag("source", media=WIDE_SCREEN, srcset=wide, **pixels(figure, figure.wide_svg))
+    beside = tag("source", media=WIDE, srcset=wide, **pixels(figure, figure.wide_svg))
     return tag("picture", beside, image, classes=["wide"])
 
 
