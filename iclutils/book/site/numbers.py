@@ -13,6 +13,7 @@ CELL = re.compile(r"(<(t[dh])(?: [^>]*)?>)([^<]*)(?=</\2>)")
 NAUGHT = re.compile(r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![.\d]))")  # left by rounding at a zero
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 POWER = re.compile(r"(?:(?<=[\d)])|(?<![\w.])1)e([+-])0*(\d+)\b")  # 10⁻⁵ and not 1 · 10⁻⁵
+THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 LOW = r"(?<=(?<![\w.])[^\W\d_])_(?P<low>[A-Za-z0-9]+)"  # of one letter: e_ICL, not train_jobs
 HIGH = r"\^\((?P<group>[^()]*)\)|\^(?P<high>[−-]?(?:\d+(?:\.\d+)?|[^\W\d_]|½)(?![^\W_]))"
@@ -45,7 +46,7 @@ def typeset(text: str) -> str:
 
 
 def written(text: str) -> str:
-    """The numbers in a plain text; none is broken before its power.
+    """The numbers in a plain text; none is broken before its power or its thousands.
 
     >>> written("(-4.8 ± 1.8)e-04 = -0.00 to within 1e-12")
     '(−4.8 ± 1.8)\xa0· 10⁻⁴ = 0.00 to within 10⁻¹²'
@@ -55,7 +56,7 @@ def written(text: str) -> str:
         sign = "⁻" if found[1] == "-" else ""
         return f"{before(found)}10{sign}{found[2].translate(RAISED)}"
 
-    return signed(POWER.sub(power, text))
+    return signed(POWER.sub(power, THOUSANDS.sub("\u00a0", text)))
 
 
 def before(power: re.Match[str]) -> str:

@@ -39,6 +39,8 @@ def test_a_cell(written, read):
         ("(-4.8 ± 1.8)e-04", "(−4.8 ± 1.8)\xa0· 10⁻⁴"),
         ("1.2e+12", "1.2\xa0· 10¹²"),
         ("0.331 ± 0.012", "0.331 ± 0.012"),
+        ("from 20 000 to 100 000 steps", "from 20\xa0000 to 100\xa0000 steps"),
+        ("in 2000 1000000", "in 2000 1000000"),
     ],
 )
 def test_a_line(number, read):
