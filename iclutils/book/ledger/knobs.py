@@ -3,8 +3,8 @@
 A knob is whole, real or a switch as its default in ``settings`` is. ``low`` and ``high`` are the
 ends of what is allowed, both allowed themselves; a real one has ``above`` instead of ``low`` where
 the end is left out. ``below`` names another knob, under which a whole one has to stay. ``turned``
-is the value that ``make knobs`` tries. The knob ``seed`` lists the rows, or some of their values, that are
-``recorded``: they are exact, or come from recorded sweeps, which have seeds of their own.
+is the value that ``make knobs`` tries. The knob ``seed`` lists the rows, or some of their values,
+that are ``recorded``: they are exact, or come from recorded sweeps, which have their own seeds.
 """
 
 import math

@@ -7,10 +7,11 @@ another key than the page has now is stale, and no build shows it.
     python -m iclutils.book.runs.cache stale    the chapters that have no run under their key
 """
 
+import fcntl
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -153,11 +154,12 @@ def store_run(
 
     data = {"execution_seconds": seconds, "origin": origin or {}, "key": key}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    cache = get_cache(folder)
-    new = cache.cache_notebook_bundle(bundle, overwrite=True)
-    for record in cache.list_cache_records():
-        if record.uri == str(path) and record.pk != new.pk:
-            _drop(cache, record)
+    with _alone(folder):
+        cache = get_cache(folder)
+        new = cache.cache_notebook_bundle(bundle, overwrite=True)
+        for record in cache.list_cache_records():
+            if record.uri == str(path) and record.pk != new.pk:
+                _drop(cache, record)
     write_atomically(seconds_file(path.stem, folder.parent), f"{seconds:.1f}\n")
 
 
@@ -167,11 +169,25 @@ def drop_stale(root: Path = ROOT) -> None:
         return
     from jupyter_cache import get_cache
 
-    cache = get_cache(cache_path(root))
-    for record in cache.list_cache_records():
-        path = chapter_path(Path(record.uri).stem, root)
-        if not path.exists() or (record.data or {}).get("key") != page_key(path, root):
-            _drop(cache, record)
+    with _alone(cache_path(root)):
+        cache = get_cache(cache_path(root))
+        for record in cache.list_cache_records():
+            path = chapter_path(Path(record.uri).stem, root)
+            if not path.exists() or (record.data or {}).get("key") != page_key(path, root):
+                _drop(cache, record)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Let one process at a time change the cache in ``folder``.
+
+    A record's number is given again once it is removed, so that of two processes each would remove
+    what the other has just written.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 def _drop(cache: Any, record: Any) -> None:

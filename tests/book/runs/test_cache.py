@@ -1,8 +1,10 @@
 """The notebook cache: stale runs, and interrupted ones."""
 
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+import nbformat
 import pytest
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
@@ -33,6 +35,25 @@ def test_an_interrupted_run_is_not_taken_for_a_whole_one(tmp_path):
     assert cache.cached_run(chapter, folder) is None
     cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
     assert cache.cached_run(chapter, folder) is not None
+
+
+def lost(folder, name):
+    """How many of 60 runs of three chapters are gone as soon as they are kept."""
+    missing = 0
+    for number in range(60):
+        path = folder.parent / f"{name}_{number % 3}.md"
+        cell = nbformat.v4.new_code_cell(f"{path.stem} = 1", execution_count=1)
+        notebook = nbformat.v4.new_notebook(cells=[cell])
+        cache.store_run(notebook, path, folder, 1.0, str(number))
+        records = get_cache(folder).list_cache_records()
+        kept = [record.data["key"] for record in records if record.uri == str(path)]
+        missing += kept != [str(number)]
+    return missing
+
+
+def test_processes_that_keep_runs_at_once_lose_none(tmp_path):
+    with ProcessPoolExecutor(3) as pool:
+        assert sum(pool.map(lost, [tmp_path / "cache" / "runs"] * 3, "pqr")) == 0
 
 
 def test_chapters_toc_and_references_match():

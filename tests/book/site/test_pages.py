@@ -222,10 +222,11 @@ def test_the_source_s_own_words_stand_as_they_are_printed(site):
 
 def test_what_rests_on_damaged_text_says_so_beside_its_verdict(site):
     assert "✗ fails illegible text fair-fails" in words(site[1]["book/notes"])
-    # a chapter is read, so that there a word stands in the place of the row's name
-    chapter = site[1][f"book/chapters/{SOUND}"]
-    assert "See: ✗ fails illegible text evidence" in words(chapter)
-    assert 'aria-label="evidence for fair-fails" href="#claim-fair-fails">evidence</a>' in chapter
+    # a main page is read, so that there stands a mark, with a ring for the text
+    page = BeautifulSoup(site[1][f"book/chapters/{SOUND}"], "html.parser")
+    (mark,) = page.select("a.judged[href='#claim-fair-fails']")
+    assert mark["aria-label"].startswith("fails: ")
+    assert "sign-damaged" in mark.select_one(".sign")["class"]
     for page in ("book/ledger", f"book/chapters/{SOUND}"):
         assert "damaged text fair-part" in card(site, "fair-part", page)
         assert "illegible text fair-fails" in card(site, "fair-fails", page)
