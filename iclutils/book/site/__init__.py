@@ -39,6 +39,7 @@ from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_number
 from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from iclutils.book.site.aids.moved import lead_on, watch
 from iclutils.book.site.aids.previews import note_previews
+from iclutils.book.site.aids.reference import leave_out_fields
 from iclutils.book.site.aids.search import note_places, write_places
 from iclutils.book.site.aids.sidebar import copy_titles_only
 from iclutils.book.site.aids.stamp import add_stamp
@@ -154,6 +155,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("judged", JudgedRole())
     app.add_role("set", SetRole())
     app.add_post_transform(MarksStay)
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("config-inited", set_cache)
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
