@@ -77,6 +77,12 @@ def test_the_ends_of_a_slope_must_rise(slope, ends):
         slope(FAR, ReLU(5), 1.0, *ends)
 
 
+@pytest.mark.parametrize("high", [-1.0, math.inf, math.nan])
+def test_the_upper_end_of_a_slope_is_named(high):
+    with pytest.raises(ValueError, match=r"^high must be"):
+        elsewhere.slope_in_constant(FAR, ReLU(5), 1.0, 0.5, high)
+
+
 def test_the_ratio_of_two_windows():
     narrow = DRAWN.best_window(ReLU(3, 4.0), 1.0)
     wide = DRAWN.best_window(ReLU(3), 1.0)

@@ -91,6 +91,12 @@ def test_offset_off_removes_the_constant_part() -> None:
         torch.testing.assert_close(difference, torch.full_like(t, 4 / 3))
 
 
+def test_hills_take_a_product_that_rounding_made_too_large() -> None:
+    t = torch.tensor([-1.0, 1.0], dtype=torch.float64)
+    hills = functions.Hills(3.0, "frequency")
+    assert torch.equal(hills.covariance(t * (1 + 1e-15)), hills.covariance(t))
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -86,6 +86,9 @@ def test_minimum_is_stationary_and_the_same_from_two_starts():
     first, second = (lowrank.minimise(sample, basis, start) for start in starts)
     # a decrement of 1e-10 of the loss leaves θ right to about its root, 1e-5
     torch.testing.assert_close(first.theta, second.theta, rtol=1e-4, atol=1e-4)
+    assert [first.coefficient(p).value for p in range(6)] == first.theta.tolist()
+    with pytest.raises(ValueError, match="p must be"):
+        first.coefficient(6)
     phi = lowrank.logit_design(sample, basis)
     each, _ = lowrank.derivatives(sample, phi, phi @ first.theta)
     assert float(each.mean(0).norm()) < 1e-5  # as above, times a curvature below 1
