@@ -39,7 +39,7 @@ from iclutils.book.site.words import (
     without_logarithm,
 )
 
-SHORT = 3  # digits of a number in a table
+SHORT = 3  # digits that a number has where nothing asks for more
 SMALL, LARGE = 1e-3, 1e5  # outside of them the power of ten of a number is set apart
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 EVIDENCE = "evidence"  # the words of the link to a row's card
@@ -172,9 +172,9 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     >>> measured(Record(**(row | near), **rest), "log of the gain")[0]
     '1.0021, from 1.0020 to 1.0022'
     """
-    base = logarithm_base(quantity)
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    if base is None or not abs(value) + half_width < FAR:
+    base = shown_base(value, half_width, quantity)
+    if base is None:
         return written(value_text(record)), quantity
     ends = (value, value - half_width, value + half_width)
     digits = significant((half_width or abs(value)) * math.log(base))
@@ -182,6 +182,11 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     number, low, high = map(written, factors)
     text = f"{number}, from {low} to {high}" if low != high else number
     return text, without_logarithm(quantity)
+
+
+def shown_base(value: float, half_width: float, quantity: str) -> float | None:
+    """The base of a logarithm that is shown as its number; None where the value itself is shown."""
+    return logarithm_base(quantity) if abs(value) + half_width < FAR else None
 
 
 def in_short(record: Record, quantity: str) -> tuple[str, str]:
@@ -197,13 +202,12 @@ def in_short(record: Record, quantity: str) -> tuple[str, str]:
     >>> in_short(Record(**(row | near), **rest), "log of the gain")
     ('1.002', 'the gain')
     """
-    base = logarithm_base(quantity)
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    if base is None or not abs(value) + half_width < FAR:
+    base = shown_base(value, half_width, quantity)
+    if base is None:
         return written(rounded_off(value, half_width)), quantity
     factor, share = base**value, abs(value) * math.log(base)
-    digits = max(SHORT, 1 - math.floor(math.log10(share))) if share > 0 else SHORT
-    text = rounded_off(factor, factor * half_width * math.log(base), digits)
+    text = rounded_off(factor, factor * half_width * math.log(base), significant(share))
     return written(text), without_logarithm(quantity)
 
 
@@ -234,4 +238,4 @@ def significant(share: float) -> int:
     >>> significant(0.04), significant(0.0001)
     (3, 5)
     """
-    return max(3, 1 - math.floor(math.log10(share))) if share > 0 else 3
+    return max(SHORT, 1 - math.floor(math.log10(share))) if share > 0 else SHORT
