@@ -23,6 +23,8 @@ BUILD   := $(BIN)/python -m iclutils.book.build
 FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
+# what asks nothing of a run or of the site: on the core that the build leaves free
+BESIDE  := tests/test_lint.py tests/book/test_typed.py
 ROOMS   := $(filter-out book,$(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py))))
 SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
@@ -56,8 +58,9 @@ test: chromium $(STAMP) unprinted check
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
 check: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
-	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests --ignore=$(BROWSER) --fill-cache --junitxml=$(REPORTS)/check.xml
-	@$(BUILD) --all --checked
+	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --fill-cache --junitxml=$(REPORTS)/check.xml
+	@$(PYTEST) $(BESIDE) --junitxml=$(REPORTS)/beside.xml & \
+	built=0; $(BUILD) --all --checked || built=$$?; wait $$! && exit $$built
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
 
 # a test of make check calls it; every tool says what it finds before any of them fails the whole;

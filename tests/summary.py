@@ -26,12 +26,14 @@ def totals(suites: list[ElementTree.Element]) -> tuple[int, int, int]:
 def parts(suites: dict[str, ElementTree.Element]) -> dict[str, float]:
     """Seconds by the clock of the tests before the build, of the build, of the browser's.
 
-    Lint is a test of the first part, the print belongs to the first test of the last that needs it.
+    Lint runs beside the build; the print belongs to the first test of the last that needs it.
     """
     found = {name: float(suite.get("time", 0)) for name, suite in suites.items()}
+    found.pop("beside", None)
     if set(found) != {"check", "site"}:
         return found
-    check, site = (datetime.fromisoformat(suites[name].attrib["timestamp"]) for name in suites)
+    stamps = [suites[name].attrib["timestamp"] for name in ("check", "site")]
+    check, site = map(datetime.fromisoformat, stamps)
     between = site - check - timedelta(seconds=found["check"])
     build = between.total_seconds()
     return {"check": found["check"], "strict build": build, "browser and print": found["site"]}

@@ -27,8 +27,9 @@ def told(folder, capsys, code="0"):
 
 def both(folder, failures=0):
     """Ten minutes of tests, two and a half of the build, five in the browser."""
-    lint = ("tests.test_lint", "test_it", 40)
-    write(folder, "check", 600, "2026-11-25T10:00:00+00:00", failures, lint)
+    case = ("tests.book.test_checker", "test_it", 20)
+    write(folder, "check", 600, "2026-11-25T10:00:00+00:00", failures, case)
+    write(folder, "beside", 45, "2026-11-25T10:10:01+00:00", 0, ("tests.test_lint", "test_it", 40))
     cases = [("tests.browser.test_paper", "test_one", 95), ("tests.browser.test_paper", "two", 4)]
     write(folder, "site", 300, "2026-11-25T10:12:30+00:00", 0, *cases)
 
@@ -42,8 +43,8 @@ def test_the_time_of_each_part_and_of_what_took_longest(tmp_path, capsys):
         "   5.0 min   29%  browser and print",
     ]
     assert lines[4:6] == ["    99  tests.browser.test_paper", "    40  tests.test_lint"]
-    assert lines[7] == "    95  tests.browser.test_paper test_one"
-    assert lines[-1] == "3 passed, 0 failed, 2 skipped"
+    assert lines[8] == "    95  tests.browser.test_paper test_one"
+    assert lines[-1] == "4 passed, 0 failed, 3 skipped"
 
 
 def test_a_run_that_was_broken_off_says_what_there_is(tmp_path, capsys):
@@ -55,7 +56,7 @@ def test_a_run_that_was_broken_off_says_what_there_is(tmp_path, capsys):
 
 def test_a_step_that_is_no_test_counts_as_a_failure(tmp_path, capsys):
     both(tmp_path)
-    assert told(tmp_path, capsys, "2")[-1] == "3 passed, 1 failed, 2 skipped"
+    assert told(tmp_path, capsys, "2")[-1] == "4 passed, 1 failed, 3 skipped"
 
 
 def test_without_a_report_it_still_ends_with_the_counts(tmp_path, capsys):
