@@ -4,7 +4,8 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ANYPY := $(shell command -v python3 || command -v python || echo python3)
-JOBS  ?= 2
+# one more than the cores: for a fifth of its time a test waits for a page or a kernel
+JOBS  ?= 3
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=

@@ -6,7 +6,6 @@ from built_site import SITE
 
 from iclutils.book.site.aids.moved import moved
 
-NOW = addresses(SITE) if SITE.exists() else {}
 ROADS = {
     f"{page}.html#{place}": target.replace("#", ".html#", 1)
     for page, places in moved().items()
@@ -14,16 +13,22 @@ ROADS = {
 }
 
 
-def leads_somewhere(address):
+@pytest.fixture(scope="module")
+def now():
+    """The pages with their places, as the site has them."""
+    return addresses(SITE)
+
+
+def leads_somewhere(address, now):
     """Whether a page has the place, or the way to a page that has it."""
     page, _, place = ROADS.get(address, address).partition("#")
-    return page in NOW and (not place or place in NOW[page])
+    return page in now and (not place or place in now[page])
 
 
 @pytest.mark.parametrize("page", sorted({address.partition("#")[0] for address in read()}))
-def test_old_addresses_of_a_page_lead_to_their_content(page):
+def test_old_addresses_of_a_page_lead_to_their_content(now, page):
     own = [address for address in sorted(read()) if address.partition("#")[0] == page]
-    lost = [address for address in own if not leads_somewhere(address)]
+    lost = [address for address in own if not leads_somewhere(address, now)]
     assert not lost, f"name where they stand now in book/moved.yml: {lost}"
 
 
