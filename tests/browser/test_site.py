@@ -108,6 +108,10 @@ def test_a_shared_title_is_plain_text():
     assert not [name for name, found in titles.items() if "lt;" in "".join(found)]
 
 
+def test_no_markup_of_a_docstring_is_left_raw():
+    assert not [name for name in PAGES if "/reference/" in name and "``" in text_of(name)]
+
+
 def in_full(name):
     """Whether axe reads all of a page: of pages of one template it is the smallest."""
     template = next((one for one in TEMPLATES if re.search(one, name)), None)

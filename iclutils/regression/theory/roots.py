@@ -21,7 +21,7 @@ def newton(
 
     For a convex falling function and a ``start`` left of the root the iterates rise to the root
     and need no bracket. They stop after the first step that is below ``tol`` of the iterate,
-    everywhere; the convergence is quadratic, so that the error left is of the order of ``tol``².
+    everywhere; the convergence is quadratic: the error left is of the order of ``tol`` squared.
     Raises ``RuntimeError``, with ``name``, where ``max_iterations`` steps do not get there.
 
     >>> newton(lambda x: (2 / x - 1, -2 / x**2), np.array([0.5, 1.0]), name="x").round(6)
