@@ -4,12 +4,14 @@ import json
 import re
 import unicodedata
 import zipfile
+from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
 
+from iclutils.book.paper.explorers import PLAYED
 from iclutils.book.runs import cache
 from iclutils.book.site.downloads import archive, prints
 from iclutils.book.site.downloads.offers import size_text
@@ -186,6 +188,12 @@ def test_no_training_is_printed_that_nobody_has_played(book, report):
         text += "".join(book.pages[i - 1].extract_text() for i in range(start, ends[start]))
     assert "pressPlay" in squeezed(text)
     assert "PressPlay" not in squeezed(text)
+
+
+@pytest.mark.parametrize("page", sorted(PLAYED.values()))
+def test_a_training_that_opens_a_page_is_printed_as_it_ends(page):
+    first = PdfReader(FOLDER / f"{Path(page).stem}.pdf").pages[0].extract_text()
+    assert squeezed("this is how a run of it ends.") in squeezed(first)
 
 
 def test_sizes_are_those_of_a_download(record_property):

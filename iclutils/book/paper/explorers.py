@@ -24,9 +24,14 @@ PAGES = {  # of the explorers that stand alone
     "hill": "book/chapters/01_attention_window.html",
     "plateau": "book/chapters/06_stagewise_dynamics.html",
 }
+PLAYED = {  # trainings that open a page, by the names of their pictures: the page, whose run it is
+    "practice_d6": "book/chapters/05b_trained_transformers.html",
+    "practice_d8": "book/chapters/05_double_descent.html",
+}
+OPENS = "train_prompts"
 COLLECTION = "book/explorers.html"
 WIDTH = 720  # CSS pixels of an explorer
-STROKE = ("stroke", "stroke-width", "stroke-dasharray")
+STROKE = ("stroke", "stroke-width", "stroke-dasharray", "stroke-linecap")
 LOOKS = [*STROKE, "fill", "opacity", "font-size", "text-anchor", "font-style"]
 DRAWN = """([name, width, looks]) => new Promise(done => {
   const root = document.querySelector(`.explorer[data-explorer=${name}]`);
@@ -40,7 +45,7 @@ DRAWN = """([name, width, looks]) => new Promise(done => {
       const style = getComputedStyle(e);
       for (const look of looks) {
         const value = style.getPropertyValue(look);
-        if (value && value !== 'none' || look === 'fill') to[i].setAttribute(look, value);
+        if (value && !['none', 'butt'].includes(value) || look === 'fill') to[i].setAttribute(look, value);
       }
       to[i].removeAttribute('class');
       to[i].removeAttribute('data-name');
@@ -58,7 +63,7 @@ DRAWN = """([name, width, looks]) => new Promise(done => {
 
 def page_of(name: str) -> str:
     """The page of the site that an explorer is drawn from."""
-    return PAGES.get(name, COLLECTION)
+    return (PAGES | PLAYED).get(name, COLLECTION)
 
 
 def picture(page: "Page", name: str) -> str:
@@ -68,12 +73,26 @@ def picture(page: "Page", name: str) -> str:
     return svg.replace("><", ">\n<") + "\n"
 
 
+def played(page: "Page") -> str:
+    """The training that opens a page, as an SVG file, when it is played to its end."""
+    root = f'.explorer[data-explorer="{OPENS}"]'
+    page.wait_for_selector(f"{root}[data-drawn]")
+    play = page.locator(f"{root} .x-player button").first
+    fastest = "e => { e.value = e.max; e.dispatchEvent(new Event('input')); }"
+    page.locator(f"#explorer-{OPENS}-speed").evaluate(fastest)
+    play.evaluate("e => e.click()")
+    page.wait_for_function(
+        f"document.querySelector('{root} .x-player button').textContent === 'Play'"
+    )
+    return picture(page, OPENS)
+
+
 def main() -> None:
     """Write every picture."""
     if not (SITE / COLLECTION).exists():
         sys.exit("There is no site yet: build the book first, with make book.")
     with chromium.served(SITE) as address, chromium.opened() as browser:
-        for name in EXACT:
+        for name in (*EXACT, *PLAYED):
             context = browser.new_context(
                 viewport={"width": 1366, "height": 900},
                 color_scheme="light",
@@ -81,7 +100,8 @@ def main() -> None:
             )
             page = context.new_page()
             page.goto(address + page_of(name))
-            write_atomically(FOLDER / f"{name}.svg", picture(page, name))
+            drawn = played(page) if name in PLAYED else picture(page, name)
+            write_atomically(FOLDER / f"{name}.svg", drawn)
             context.close()
             print(f"book/_static/explorers/pictures/{name}.svg")
 

@@ -6,6 +6,8 @@ async ({names, name, address, width}) => {
   for (const words of article.querySelectorAll('.prediction-answers button, button.x-set')) words.replaceWith(...words.childNodes);
   article.querySelectorAll('.headerlink, script, .screen-only, .copybtn, button').forEach(e => e.remove());
   for (const kept of article.querySelectorAll('.claim > noscript, .claim-how > noscript')) kept.outerHTML = kept.textContent;
+  // a training that has a picture of its end is that picture on paper
+  for (const kept of article.querySelectorAll('.explorer[data-explorer^="train_"] > noscript')) if (kept.textContent.includes('explorer-picture')) kept.parentElement.outerHTML = kept.textContent;
   for (const fold of article.querySelectorAll('details')) fold.open = true;
   for (const box of article.querySelectorAll('.dropdown.toggle-hidden')) box.classList.remove('toggle-hidden');
 

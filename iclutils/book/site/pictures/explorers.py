@@ -85,7 +85,8 @@ class Explorer(SphinxDirective):
 
     ``:alt:`` says what it shows to those whose browser runs no scripts; ``:settings:`` are those
     that it starts with here, as in its link: ``kappa=0.5&tau=1``; ``:main:`` is the setting whose
-    control is in sight, where it is not the usual one.
+    control is in sight, where it is not the usual one. ``:picture:`` names the picture of a
+    training that was played to its end, for paper too.
     """
 
     required_arguments = 1
@@ -94,6 +95,7 @@ class Explorer(SphinxDirective):
         "alt": directives.unchanged_required,
         "settings": directives.unchanged_required,
         "main": directives.unchanged_required,
+        "picture": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -123,15 +125,18 @@ class Explorer(SphinxDirective):
         return [tag("div", place, *caption, classes=["explorer-figure"])]
 
     def without_scripts(self, name: str) -> list[nodes.Node]:
-        """The picture at the first settings, or what a training would show."""
+        """The picture at the first settings, that of a training's end, or what it would show."""
         words = " ".join(self.options["alt"].split())
-        if name not in EXACT:
+        shown = self.options.get("picture", name if name in EXACT else None)
+        if shown is None:
             return [nodes.Text(f"This explorer needs JavaScript. {words}")]
-        place = f"_static/{FOLDER}/pictures/{name}.svg"
+        place = f"_static/{FOLDER}/pictures/{shown}.svg"
         source = posixpath.relpath(place, posixpath.dirname(self.env.docname) or ".")
         image = tag("img", src=source, alt=words, classes=["explorer-picture"])
-        note = tag("p", "To turn it by hand needs JavaScript; this is its first picture.")
-        return [image, note]
+        note = "To turn it by hand needs JavaScript; this is its first picture."
+        if name not in EXACT:
+            note = "To play it needs JavaScript; this is how a run of it ends."
+        return [image, tag("p", note)]
 
 
 def drop_comments(site: Path) -> None:
