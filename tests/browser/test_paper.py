@@ -11,6 +11,7 @@ from bs4 import BeautifulSoup
 from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
 
+from iclutils.book.paper.explorers import FOLDER as PICTURES
 from iclutils.book.paper.explorers import PLAYED
 from iclutils.book.runs import cache
 from iclutils.book.site.downloads import archive, prints
@@ -194,6 +195,19 @@ def test_no_training_is_printed_that_nobody_has_played(book, report):
 def test_a_training_that_opens_a_page_is_printed_as_it_ends(page):
     first = PdfReader(FOLDER / f"{Path(page).stem}.pdf").pages[0].extract_text()
     assert squeezed("this is how a run of it ends.") in squeezed(first)
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_its_dots_are_highest_where_there_are_as_many_prompts_as_weights(name):
+    """At n = d(d+1), within a tenth: the axis is read off its first and its last tick."""
+    soup = BeautifulSoup((PICTURES / f"{name}.svg").read_text(encoding="utf8"), "html.parser")
+    ticks = {float(text["x"]): text.get_text() for text in soup.select("text[text-anchor=middle]")}
+    (low, high), d = (min(ticks), max(t for t in ticks if ticks[t] == "1000")), int(name[-1])
+    dots = max((path["d"] for path in soup.select("path")), key=len)
+    x, _ = min(re.findall(r"M([\d.]+) (-?[\d.]+)h0", dots), key=lambda dot: float(dot[1]))
+    share = (float(x) - low) / (high - low)
+    n = float(ticks[low]) ** (1 - share) * 1000**share
+    assert n == pytest.approx(d * (d + 1), rel=0.1)
 
 
 def test_sizes_are_those_of_a_download(record_property):

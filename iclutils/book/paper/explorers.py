@@ -45,7 +45,8 @@ DRAWN = """([name, width, looks]) => new Promise(done => {
       const style = getComputedStyle(e);
       for (const look of looks) {
         const value = style.getPropertyValue(look);
-        if (value && !['none', 'butt'].includes(value) || look === 'fill') to[i].setAttribute(look, value);
+        const said = value && !['none', 'butt'].includes(value);
+        if (said || look === 'fill') to[i].setAttribute(look, value);
       }
       to[i].removeAttribute('class');
       to[i].removeAttribute('data-name');
