@@ -3,7 +3,8 @@
     python -m iclutils.book.paper.explorers    draw them from the site that was built last
 
 A picture is the explorer's own first drawing: its SVG as Chromium shows it, with the looks that
-the style sheet gives written into it.
+the style sheet gives written into it. Of a training that opens a page it is the last one, when it
+was played to its end; paper shows that too.
 """
 
 import sys
