@@ -47,7 +47,7 @@ def drawn(d, n, t, grid=None, last=64):
 
 def split(loss, task, sigma, w, d, n):
     """The parts of a loss at one window: bias² is the closed form's without a finite context."""
-    bias = float(closed(d, n, sampling=False).at(task, 0.0, w)[0])
+    bias = float(closed(d, 1, sampling=False).at(task, 0.0, w)[0])  # no n is left in it
     signal = float(loss.at(task, 0.0, w)[0])
     spread = float(loss.at(task, 1.0, w)[0]) - signal
     noise = sigma**2 * spread

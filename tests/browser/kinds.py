@@ -1,6 +1,6 @@
 """Elements of one kind on an opened page, of which axe reads a few."""
 
-ALIKE = 2  # elements of each kind
+ALIKE = 1  # of each kind: a kind is all that decides whether it can be read
 # What stays on a page for axe: of a formula and of a listing, most of a page's nodes, the words and
 # one of each colour; and where `alike` is a number only so many elements of a kind that are seen,
 # which is one tag, class, role, colour, ground and size. pandas numbers the classes of its cells.
@@ -21,7 +21,8 @@ THIN = """alike => {
     e.replaceWith(words);
   }
   if (alike === null) return;
-  const block = 'p, li, ul, dl, tr, pre, pre span, .formula, .cell, section, svg *';
+  const block = 'p, li, ul, dl, .sig-param, tr, pre, pre span, .formula, .cell, .claim,'
+    + 'section, svg *';
   const stays = /^(H\\d|FIGURE)$/;
   const kinds = new Map(), seen = new Map();
   for (const e of document.querySelectorAll('*')) { // all before any goes: styles are settled once

@@ -1,5 +1,6 @@
 """The explorers' numbers against the package's, at every preset and at drawn settings."""
 
+import json
 import math
 import random
 import re
@@ -59,8 +60,10 @@ READ = """name => { const root = document.querySelector(`[data-explorer=${name}]
     e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length}; }"""
 METHOD = """([family, d, n, L, sigma]) => {
   const method = iclExplorers.population(family, d, n, L, sigma).method;
-  return method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []; }"""
-LOWRANK = ("where", "d", "n")
+  return JSON.stringify(method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []); }"""
+# thousands of numbers come as one text: as values each is checked by the driver
+LOWRANK = "settings => JSON.stringify(iclExplorers.lowrankContexts(...settings))"
+TOKENS = "settings => JSON.stringify([...iclExplorers.tokens(...settings)])"
 WORDS = ("family", "link", "where", "one")
 OPEN = """([name, query]) => new Promise(done => {
   const root = document.querySelector(`[data-explorer=${name}]`);
@@ -114,12 +117,12 @@ def half_a_unit(text):
 def contexts(page, name, at):
     """The page's drawn contexts where it uses them, and the name of its method."""
     if name == "directions":
-        drawn = page.evaluate("s => iclExplorers.lowrankContexts(...s)", [at[k] for k in LOWRANK])
-        return drawn, "drawn"
+        drawn = page.evaluate(LOWRANK, [at["where"], at["d"], at["n"]])
+        return json.loads(drawn), "drawn"
     if name not in ("window", "mismatch", "offset"):
         return (), ""
     steepness = at.get("L", 1)
-    t = page.evaluate(METHOD, [at["family"], at["d"], at["n"], steepness, at["sigma"]])
+    t = json.loads(page.evaluate(METHOD, [at["family"], at["d"], at["n"], steepness, at["sigma"]]))
     return tuple(t), "drawn" if t else "closed"
 
 
@@ -144,7 +147,7 @@ def test_the_numbers_are_the_package_s(page, name):
         expected = explorer_numbers.EXPLORERS[name](t, **at)
         if name == "window":
             shown_at = at["w"] or float(seen["values"]["w"][0])
-            tokens = page.evaluate("s => iclExplorers.tokens(...s)", [at["n"], at["d"]])
+            tokens = json.loads(page.evaluate(TOKENS, [at["n"], at["d"]]))
             expected |= explorer_numbers.one_context(tokens, shown_at)
         assert expected.keys() <= seen["values"].keys()
         for key, (value, text) in seen["values"].items():

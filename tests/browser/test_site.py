@@ -20,6 +20,7 @@ from iclutils.book.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from tests.browser.kinds import ALIKE, THIN
+from tests.browser.shown import settle
 
 SETTING = re.compile(r"explorer-(\w+)\?")  # a link that sets an explorer
 STATE = """() => {
@@ -68,6 +69,7 @@ new PerformanceObserver(list => {
 """
 SHIFT = 0.05  # the web's own "good" is 0.1
 NODES = 40_000
+WIDE, NARROW = 1280, 390
 # pages of one template: of a chapter's second page, of the package's reference, of the readings
 TEMPLATES = ("_specialist", "/reference/", "/sources_")
 LECTURES = {"book/intro.html"} | {
@@ -142,47 +144,85 @@ def unlike(state, name):
             yield f"figure not shown: {source}"
 
 
-@pytest.fixture(scope="module")
-def visit(window):
-    """The window, which reads each page from the network anew and watches what moves."""
-    page, wrong = window
+def watched(opened):
+    """A page that reads each address from the network anew and watches what moves."""
+    page, wrong = opened
     network = page.context.new_cdp_session(page)
     network.send("Network.enable")
     network.send("Network.setCacheDisabled", {"cacheDisabled": True})
     page.add_init_script(WATCH)
-    return page, wrong, page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
+    return page, wrong
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_page(visit, findings, address, name):
-    """One visit, in one theme; in the other, which changes colours alone, axe reads them again.
+@pytest.fixture(scope="module")
+def wide(fresh):
+    with fresh(WIDE, color_scheme="light") as opened:
+        yield watched(opened)
 
-    By day, on a wide screen, axe reads every element of one page of each template; else ALIKE
-    elements of each kind. A narrow screen changes the places of things, and no colours: there axe
-    reads one page of each template, and lectures alone are turned to the other theme.
-    """
-    page, wrong, by_night = visit
-    scheme, other = ("dark", "light") if by_night else ("light", "dark")
-    page.emulate_media(color_scheme=scheme)
-    wrong.clear()
+
+@pytest.fixture(scope="module")
+def narrow(fresh):
+    with fresh(NARROW, color_scheme="dark") as opened:
+        yield watched(opened)
+
+
+def visited(page, address, name):
+    """What is wrong with a page once it is loaded, in words; from here on nothing moves on it."""
     page.goto(address + name)
     page.wait_for_function("!document.querySelector('.explorer:not([data-drawn])')")
     page.evaluate("document.fonts.ready")
     shifted, nodes = page.evaluate("[shifted, document.querySelectorAll('*').length]")
     if shifted > SHIFT or nodes > NODES:
-        wrong.append(f"{nodes} nodes, which jumped by {shifted} while they were loaded")
+        yield f"{nodes} nodes, which jumped by {shifted} while they were loaded"
     page.add_style_tag(content="* { transition: none !important; animation: none !important }")
-    faults = [*wrong, *unlike(page.evaluate(STATE), name)]
+    yield from unlike(page.evaluate(STATE), name)
+
+
+def mixed(page, look):
+    """The figures that show no image or two, in words."""
+    return [f"{look}: not one image in {figure}" for figure in page.evaluate(MIXED)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_page(wide, findings, address, name):
+    """By day on a wide screen, and in the other theme, which changes colours alone.
+
+    Of one page of each template axe reads every element, else ALIKE elements of each kind; those
+    others have no visit of their own on a narrow screen, so that this one ends on it.
+    """
+    page, wrong = wide
     full = in_full(name)
-    if full or not by_night:
-        page.evaluate(THIN, None if full else ALIKE)  # its own scripts may miss what goes
-    for look in (scheme, other) if not by_night or name in LECTURES else (scheme,):
+    page.emulate_media(color_scheme="light")
+    wrong.clear()
+    faults = [*visited(page, address, name), *wrong]
+    if not full:
+        page.set_viewport_size({"width": NARROW, "height": 900})
+        settle(page)
+        faults += [f"narrow: {fault}" for fault in unlike(page.evaluate(STATE), name)]
+        faults += mixed(page, "narrow")
+        page.set_viewport_size({"width": WIDE, "height": 900})
+    for look, alike in (("light", None if full else ALIKE), ("dark", ALIKE)):
         turn(page, look)
-        if full or not by_night:
-            alike = None if full and look == scheme and not by_night else ALIKE
-            found = findings(page, colours_only=look == other, alike=alike)
-            faults += [f"{look}: {fault}" for fault in found]
-        faults += [f"{look}: not one image in {figure}" for figure in page.evaluate(MIXED)]
+        faults += mixed(page, look)
+        page.evaluate(THIN, alike)  # its own scripts may miss what goes
+        found = findings(page, colours_only=look == "dark", alike=alike)
+        faults += [f"{look}: {fault}" for fault in found]
+    assert not faults, f"{name}:\n  " + "\n  ".join(faults)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if in_full(name)])
+def test_page_on_a_narrow_screen(narrow, findings, address, name):
+    """By night, where the places of things are others, and no colours."""
+    page, wrong = narrow
+    page.emulate_media(color_scheme="dark")
+    wrong.clear()
+    faults = [*visited(page, address, name), *wrong]
+    for look in ("dark", "light") if name in LECTURES else ("dark",):
+        turn(page, look)
+        faults += mixed(page, look)
+        page.evaluate(THIN, None if look == "dark" else ALIKE)
+        found = findings(page, colours_only=look == "light", alike=ALIKE)
+        faults += [f"{look}: {fault}" for fault in found]
     assert not faults, f"{name}:\n  " + "\n  ".join(faults)
 
 
