@@ -80,12 +80,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A chapter's second page comes after all first pages, whose results it may use.
     """
 
-    def rank(item: pytest.Item) -> tuple[int, float]:
+    def rank(item: pytest.Item) -> tuple[float, ...]:
         chapter = item.getparent(ChapterFile)
-        if chapter is None:
-            return (2, 0.0)
-        name = chapter.path.stem
-        return (int(cache.is_second(name)), -cache.last_seconds(name, ROOT))
+        return (2,) if chapter is None else cache.by_length(chapter.path.stem)
 
     items.sort(key=rank)
 
