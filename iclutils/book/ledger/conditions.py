@@ -16,9 +16,9 @@ tolerance.
 """
 
 import ast
-import importlib
 import math
 import operator
+import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,7 +50,6 @@ _FORMS = (  # the signs of a condition, and what stands between them
     ("in", re.compile(r"in \[(?P<low>.+?),(?P<high>[^,]+)\]")),
 )
 _DOTTED = re.compile(r"\w+(\.\w+)+")
-_PIECE = re.compile(r"\{(?P<name>\w+)\}|(?P<any>\*)")
 WANTED = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
 
 Found = Estimate | float
@@ -144,13 +143,13 @@ def _value(node: ast.expr, numbers: Mapping[str, float]) -> Any:
 
 def _function(node: ast.Attribute) -> Callable[..., float]:
     """The package's function with a dotted name."""
-    path, _, name = ast.unparse(node).rpartition(".")
+    name = ast.unparse(node)
     try:
-        found = getattr(importlib.import_module(f"iclutils.{path}"), name)
+        found = pkgutil.resolve_name(f"iclutils.{name}")
     except (ImportError, AttributeError):
         found = None
     if not callable(found):
-        raise ValueError(f"'{path}.{name}' is no function of iclutils")
+        raise ValueError(f"'{name}' is no function of iclutils")
     function: Callable[..., float] = found
     return function
 
@@ -250,13 +249,8 @@ def pattern_of(parts: str | Mapping[str, str], name: str) -> str:
 
 def _as_pattern(name: str) -> re.Pattern[str]:
     """A name in the ledger as a regular expression of the parts that it stands for."""
-    pieces = []
-    end = 0
-    for place in _PIECE.finditer(name):
-        pieces.append(re.escape(name[end : place.start()]))
-        pieces.append(".*" if place["any"] else f"(?P<{place['name']}>.+?)")
-        end = place.end()
-    return re.compile("".join([*pieces, re.escape(name[end:])]))
+    anything = re.escape(name).replace(r"\*", ".*")
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", anything))
 
 
 def _is_number(text: str) -> bool:
