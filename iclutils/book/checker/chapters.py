@@ -12,6 +12,7 @@ import pytest
 
 from iclutils.book.checker import elsewhere, kernel, knobs
 from iclutils.book.checker.comparison import (
+    ChapterItem,
     ClaimItem,
     KnobItem,
     LedgerItem,
@@ -199,23 +200,20 @@ def unmeasured(chapter: str) -> dict[str, Note]:
     return {row["id"]: noted.of_row(row) for row in new}
 
 
-class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
+class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
     """One code cell: it must run without an error. What it shows is kept for the comparisons."""
 
-    def __init__(self, *, run: ChapterRun, **kwargs: Any) -> None:
+    parent: Any  # the ChapterFile
+
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.run = run
         self.output_timeout = OUTPUT_WAIT
-        self.user_properties.append((CELLS, len(run.cells)))
+        self.user_properties.append((CELLS, len(self.run.cells)))
 
     @property
     def where(self) -> str:
         """The cell's name in messages."""
         return f"{self.run.label}, cell {self.cell_num} of {len(self.run.cells)}"
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where pytest says that the test is."""
-        return self.path, 0, f"{self.parent.nodeid}::{self.name}"
 
     def setup(self) -> None:
         """Not nbval's: after a timeout that marks the other cells as expected failures.
@@ -223,18 +221,12 @@ class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
         They would look like success.
         """
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-        """A finding is shown by its message alone."""
-        if isinstance(excinfo.value, Finding):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo)
-
     def runtest(self) -> None:
         """Run the cell, unless an earlier one failed."""
         if self.run.cells_passed < self.cell_num - 1:
             raise Consequence("not run: an earlier cell of this chapter failed")
         try:
-            super().runtest()
+            nbv.IPyNbCell.runtest(self)
             if self.cell_num == len(self.run.cells):
                 self.refuse_what_no_key_covers()
         finally:

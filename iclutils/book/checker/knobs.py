@@ -6,10 +6,9 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, outputs, schema
-from iclutils.book.ledger.lines import is_exact
+from iclutils.book.ledger.lines import Number, is_exact
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.ground.comparison import Comparison
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all
@@ -105,28 +104,25 @@ def unmoved(
             yield f"{entry}: listed as recorded, but {how}"
 
 
-def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Comparison, bool]]:
+def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Number, bool]]:
     """A row's sampled values under another master seed: what each is, and whether it moved."""
-    pairs = [("the headline", headline(before), headline(after))]
-    for what, old, new in (
-        ("part", before.parts, after.parts),
-        ("control", before.controls, after.controls),
-    ):
-        pairs += [(f"{what} '{name}'", old.get(name), one) for name, one in new.items()]
-    for name, then, now in pairs:
-        if then is None or now is None or is_exact(now.value, now.half_width):
+    old = numbers_of(before)
+    for name, now in numbers_of(after).items():
+        if name not in old or is_exact(*now):
             continue
         if min(abs(now.value), abs(now.value - 1)) < NONE_OR_ALL * now.half_width:
             continue
-        size = max(abs(then.value), now.half_width)
-        yield name, now, abs(now.value - then.value) > SAME * size
+        size = max(abs(old[name].value), now.half_width)
+        yield name, now, abs(now.value - old[name].value) > SAME * size
 
 
-def headline(record: Record) -> Comparison | None:
-    """The number that a row shows, as a comparison; None where it shows none."""
-    if record.value is None:
-        return None
-    return Comparison(record.value, record.half_width or 0.0, "", "")
+def numbers_of(record: Record) -> dict[str, Number]:
+    """The numbers of a row by what they are: the one that it shows, its parts and its controls."""
+    shown = {} if record.value is None else {"the headline": record}
+    parts = {f"part '{name}'": part for name, part in record.parts.items()}
+    controls = {f"control '{name}'": control for name, control in record.controls.items()}
+    found: dict[str, Any] = {**shown, **parts, **controls}
+    return {name: Number(one.value, one.half_width or 0.0) for name, one in found.items()}
 
 
 def default_records(chapter: str) -> dict[str, Record] | None:

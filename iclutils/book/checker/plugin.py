@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -123,7 +124,8 @@ def pytest_terminal_summary(
     """
     yield
     note_first_numbers(terminalreporter)
-    reports = sorted(printed(terminalreporter), key=lambda it: (it.chapter, it.master_seed or 0))
+    found = [seeds.Report(*one) for one in handed_on(terminalreporter, seeds.REPORT)]
+    reports = sorted(found, key=lambda one: (one.chapter, one.master_seed or 0))
     if config.option.master_seeds and reports:  # none where no chapter could be collected
         seeds.record(reports, terminalreporter)
     elif config.option.chapters in ("try", "expected"):
@@ -148,20 +150,19 @@ def pytest_terminal_summary(
 
 def note_first_numbers(terminal: pytest.TerminalReporter) -> None:
     """Note the rows that were run for the first time, as they were written before."""
-    seen: dict[str, Note] = {}
-    for reports in terminal.stats.values():
-        for report in reports:
-            found = dict(getattr(report, "user_properties", []))
-            for claim, note in found.get(FIRST_NUMBERS, {}).items():
-                seen[claim] = Note(*note)
+    seen = {
+        claim: Note(*note)
+        for found in handed_on(terminal, FIRST_NUMBERS)
+        for claim, note in found.items()
+    }
     for claim in noted.first_run(seen, ROOT / "tests" / "rows.txt"):
         terminal.line(f"{claim} is noted in tests/rows.txt; a later change is told in 'amended'")
 
 
-def printed(terminal: pytest.TerminalReporter) -> Iterator[seeds.Report]:
-    """What the chapters of this session found."""
-    for outcome in ("passed", "failed", "not reached", "skipped"):
-        for report in terminal.stats.get(outcome, []):
+def handed_on(terminal: pytest.TerminalReporter, name: str) -> Iterator[Any]:
+    """What the tests of this session have among their properties under this name."""
+    for reports in terminal.stats.values():
+        for report in reports:
             found = dict(getattr(report, "user_properties", []))
-            if seeds.REPORT in found and report.when == "call":
-                yield seeds.Report(*found[seeds.REPORT])
+            if name in found and report.when == "call":
+                yield found[name]
