@@ -22,10 +22,10 @@ from iclutils.book.checker.comparison import (
 from iclutils.book.checker.findings import CELLS, Consequence, Finding
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference, is_folded, printed_lines
-from iclutils.book.checker.run import ChapterRun, expected_path, ran_before
+from iclutils.book.checker.run import ChapterRun, expected_path, note_of
 from iclutils.book.ledger import noted, schema
 from iclutils.book.ledger.noted import Note
-from iclutils.book.runs import cache, origin
+from iclutils.book.runs import cache, key, origin
 from iclutils.book.runs.files import ROOT
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
@@ -62,7 +62,7 @@ class TurnsOfChapter(pytest.Collector):
         except ValueError as error:
             raise self.CollectError(str(error)) from None
         for turn in turns:
-            if option.knobs != knobs.ALL or not ran_before(self.path, turn):
+            if option.knobs != knobs.ALL or not note_of(self.path, turn).exists():
                 yield turned_chapter(self, turn)
 
 
@@ -246,7 +246,9 @@ class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval ha
 
     def refuse_what_no_key_covers(self) -> None:
         """After the last cell: what the kernel has loaded of the package is in the page's key."""
-        outside = self.run.outside_the_key(kernel.loaded_files(self.parent.kernel))
+        loaded = kernel.loaded_files(self.parent.kernel)
+        covered = key.page_code(cache.code_of(self.run.notebook), ROOT)
+        outside = sorted(map(str, set(loaded) - set(covered)))
         if outside:
             why = "so that a change there would not run this page again; import it in a cell"
             raise Finding(f"loaded, but not in the page's key, {why}: {', '.join(outside)}")

@@ -117,7 +117,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> Generator[None, None, None]:
-    """The verdicts of other master seeds, or the lines of chapters that were tried or rewritten.
+    """Record the verdicts of other master seeds, or show the lines of chapters that were tried.
 
     At last what failed, in the words in which it was told when it happened: below pytest's own
     summary, which repeats whole tracebacks where the environment says CI.
@@ -127,7 +127,7 @@ def pytest_terminal_summary(
     found = [seeds.Report(*one) for one in handed_on(terminalreporter, seeds.REPORT)]
     reports = sorted(found, key=lambda one: (one.chapter, one.master_seed or 0))
     if config.option.master_seeds and reports:  # none where no chapter could be collected
-        seeds.record(reports, terminalreporter)
+        seeds.record(reports)
     elif config.option.chapters in ("try", "expected"):
         for report in reports:
             length = f"{len(report.lines)} claims, {report.seconds:.0f} s of one core"

@@ -1,4 +1,4 @@
-"""What authors published is kept with its source, and read without fetching anything."""
+"""Records are read as they were written: sweeps, and what authors published with its source."""
 
 import json
 import os
