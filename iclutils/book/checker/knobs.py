@@ -85,23 +85,24 @@ def unmoved(
 
     What is ``recorded`` may stay as it was; an entry of which something moved is named.
     """
-    listed = {entry: entry.partition(", ")[0] for entry in recorded}
-    covered: dict[str, list[bool]] = {entry: [] for entry in recorded}
-    for claim, record in after.items():
-        for name, value, moved in _sampled(before[claim], record):
-            entries = [
-                entry
-                for entry, row in listed.items()
-                if row == claim and (entry == row or fnmatchcase(f"{claim}, {name}", entry))
-            ]
-            for entry in entries:
-                covered[entry].append(moved)
-            if not moved and not entries:
-                yield f"{claim}, {name}: {value.value:.6g} ± {value.half_width:.2g} did not move"
-    for entry, moves in covered.items():
-        if listed[entry] in after and (any(moves) or not moves):
+    sampled = [
+        (f"{claim}, {name}", number, moved)
+        for claim, record in after.items()
+        for name, number, moved in _sampled(before[claim], record)
+    ]
+    for said, number, moved in sampled:
+        if not moved and not any(_covers(entry, said) for entry in recorded):
+            yield f"{said}: {number.value:.6g} ± {number.half_width:.2g} did not move"
+    for entry in recorded:
+        moves = [moved for said, _, moved in sampled if _covers(entry, said)]
+        if entry.partition(", ")[0] in after and (any(moves) or not moves):
             how = "some of it moved" if moves else "nothing in it is sampled"
             yield f"{entry}: listed as recorded, but {how}"
+
+
+def _covers(entry: str, said: str) -> bool:
+    """Whether an entry of what is recorded is the row of a value, or a pattern of its name."""
+    return said.startswith(f"{entry}, ") or fnmatchcase(said, entry)
 
 
 def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Number, bool]]:

@@ -92,14 +92,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the cache."""
+    """Tell the kernels of another processor."""
     if config.option.elsewhere:
         elsewhere.prepare()
-    if config.option.fill_cache and not hasattr(config, "workerinput"):
-        from jupyter_cache import get_cache
-
-        # its database, before two processes at once would both try to make it
-        get_cache(cache.cache_path(ROOT)).list_cache_records()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

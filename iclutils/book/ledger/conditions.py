@@ -167,7 +167,7 @@ class Condition:
     numbers: Mapping[str, float]
 
     @classmethod
-    def parse(cls, text: object, numbers: Mapping[str, float] | None = None) -> "Condition":
+    def parse(cls, text: str, numbers: Mapping[str, float] | None = None) -> "Condition":
         """Read a condition.
 
         Raises ``ValueError`` where it is none of the four forms.
@@ -175,13 +175,12 @@ class Condition:
         >>> Condition.parse("= 2/3 ± 0.01").holds(0.6661, {}).outcome
         'supported'
         """
-        if isinstance(text, str):
-            for test, form in _FORMS:
-                found = form.fullmatch(text.strip())
-                if found:
-                    pieces = found.groupdict().items()
-                    read = {name: Expression.parse(piece) for name, piece in pieces}
-                    return cls(text.strip(), test, read, numbers or {})
+        for test, form in _FORMS:
+            found = form.fullmatch(text.strip())
+            if found:
+                pieces = found.groupdict().items()
+                read = {name: Expression.parse(piece) for name, piece in pieces}
+                return cls(text.strip(), test, read, numbers or {})
         raise ValueError(f"a condition must read {WANTED}; got {text!r}")
 
     def holds(self, part: Found | Beside, settings: Mapping[str, Any]) -> Comparison:
@@ -260,19 +259,17 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def check_conditions(parts: object) -> None:
-    """Refuse what is no field ``parts`` of a row.
+def check_conditions(parts: str | Mapping[str, str] | None) -> None:
+    """Refuse a field ``parts`` of a row that is missing, empty, or holds what is no condition.
 
     Raises ``ValueError``, which names the part.
     """
     if isinstance(parts, str):
         Condition.parse(parts)
         return
-    if not isinstance(parts, dict) or not parts:
+    if not parts:
         raise ValueError(f"must be a condition, or map parts to conditions; got {parts!r}")
     for name, text in parts.items():
-        if not isinstance(name, str):
-            raise ValueError(f"must name its parts by text; got {name!r}")
         try:
             _as_pattern(name)
             Condition.parse(text)

@@ -50,7 +50,6 @@ def test_a_condition_is_compared(text, outcome, against):
         "> 'text'",
         "> True",
         "",
-        7,
     ],
 )
 def test_what_is_no_condition_is_refused(text):
