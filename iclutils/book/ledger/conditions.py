@@ -72,36 +72,21 @@ def beside(found: Found, **numbers: float) -> Beside:
     return Beside(found, {name: float(number) for name, number in numbers.items()})
 
 
-@dataclass(frozen=True)
-class Expression:
-    """An expression of a condition; ``names`` are those outside of the package's functions."""
-
-    text: str
-    tree: ast.expr
-    names: frozenset[str]
-
-    @classmethod
-    def parse(cls, text: str) -> "Expression":
-        """Read an expression.
-
-        Raises ``ValueError`` where it holds anything but what the module's first lines list.
-        """
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
-            raise ValueError(f"'{text.strip()}' is no expression") from None
-        return cls(text.strip(), tree, frozenset(_names(tree)))
-
-    def value(self, numbers: Mapping[str, float]) -> float:
-        """Its value, where the names have these numbers.
-
-        Raises ``KeyError`` for a name that has none.
-        """
-        return float(_value(self.tree, numbers))
+def _expression(text: str) -> ast.expr:
+    """The expression that a text is; refuses what the module's first lines do not list."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise ValueError(f"'{text.strip()}' is no expression") from None
+    _names(tree)
+    return tree
 
 
 def _names(node: ast.expr) -> list[str]:
-    """The names that an expression uses; refuses what an expression may not hold."""
+    """The names that an expression uses, those in the arguments of the package's functions apart.
+
+    Refuses what an expression may not hold.
+    """
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return []
@@ -163,7 +148,7 @@ class Condition:
 
     text: str
     test: str
-    expressions: Mapping[str, Expression]
+    expressions: Mapping[str, ast.expr]
     numbers: Mapping[str, float]
 
     @classmethod
@@ -179,7 +164,7 @@ class Condition:
             found = form.fullmatch(text.strip())
             if found:
                 pieces = found.groupdict().items()
-                read = {name: Expression.parse(piece) for name, piece in pieces}
+                read = {name: _expression(piece) for name, piece in pieces}
                 return cls(text.strip(), test, read, numbers or {})
         raise ValueError(f"a condition must read {WANTED}; got {text!r}")
 
@@ -194,7 +179,7 @@ class Condition:
             part, handed = part
         self._refuse(handed)
         known = {**settings, **self.numbers, **handed}
-        at = {name: one.value(known) for name, one in self.expressions.items()}
+        at = {name: float(_value(tree, known)) for name, tree in self.expressions.items()}
         found = part if isinstance(part, Estimate) else float(part)
         if self.test == ">":
             return greater(found, at["bound"])
@@ -207,7 +192,7 @@ class Condition:
     def _refuse(self, handed: Mapping[str, float]) -> None:
         """Refuse a margin made by the page, and numbers that stand for nothing."""
         margin = self.expressions.get("margin")
-        if margin is not None and margin.names & set(handed):
+        if margin is not None and set(_names(margin)) & set(handed):
             wanted = "must be a number or a function of the package"
             raise ValueError(f"the margin of '{self.text}' {wanted}; the page handed over {handed}")
         unused = [name for name in handed if not re.search(rf"\b{name}\b", self.text)]

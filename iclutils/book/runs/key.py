@@ -40,7 +40,6 @@ WORDS = {
     "statement",
     "kind",
     "statistic",
-    "criterion",
     "tolerance",
     "amended",
 }

@@ -15,8 +15,8 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,21 +39,16 @@ Job = dict[str, Any]
 Function = Callable[..., Mapping[str, Any]]
 
 
-def _alike(job: Job) -> float:
-    """Every job costs as much as any other."""
-    return 1.0
-
-
 @dataclass(frozen=True)
 class Sweep:
     """A pure function of its keyword settings and the list of its jobs.
 
-    ``work`` tells roughly how long a job takes, in any unit.
+    ``work`` tells roughly how long a job takes, in any unit: all of them as long, if not said.
     """
 
     function: Function
     jobs: list[Job]
-    work: Callable[[Job], float] = _alike
+    work: Callable[[Job], float] = lambda job: 1.0
 
     def on(self, device: str) -> "Sweep":
         """The same sweep on another ``device`` than ``"cpu"``.
@@ -98,7 +93,12 @@ def run(
     with alone(folder, TAKEN.format(name)):
         rows = {} if fresh else _kept(record, sweep.jobs)
         missing = [job for job in sweep.jobs if _key(job) not in rows]
-        with _workers(dask):
+        with ExitStack() as cluster:
+            if dask is not None:
+                from distributed import Client  # a cluster needs it, the book does not
+
+                cluster.enter_context(Client(dask))  # type: ignore[no-untyped-call]
+                cluster.enter_context(joblib.parallel_config(backend="dask"))
             _finish_all(name, sweep.function, missing, folder, workers)
         for job in missing:
             rows[_key(job)] = read_json(_path(folder, job))
@@ -158,19 +158,6 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
             raise ValueError(f"{path} has two rows for the settings {key}; run it with --fresh")
         found[key] = row | {"recorded": common | row.get("recorded", {})}
     return found
-
-
-@contextmanager
-def _workers(dask: str | None) -> Iterator[None]:
-    """Where joblib sends the jobs: to processes of this machine, or to a Dask cluster."""
-    if dask is None:
-        yield
-        return
-    from distributed import Client  # optional: a cluster needs it, the book does not
-
-    client = Client(dask)  # type: ignore[no-untyped-call]
-    with client, joblib.parallel_config(backend="dask"):
-        yield
 
 
 def _finish_all(
