@@ -30,13 +30,6 @@ from iclutils.book.runs.files import ROOT
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
 FIRST_NUMBERS = "first_numbers"  # of a report's properties: rows, and what they said
-FORBIDDEN_TAGS = {
-    "skip-execution",
-    "raises-exception",
-    "nbval-skip",
-    "nbval-raises-exception",
-    "nbval-ignore-output",
-}
 # a block in the notebook's language that is no cell: its name is misspelt
 _LOST_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{(?!code-cell\})([\w-]+)\}[ \t]*ipython3", re.MULTILINE)
 _CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
@@ -100,7 +93,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
                 name=f"cell{number}",
                 cell_num=number,
                 cell=cell,
-                options=defaultdict(bool),
+                options=defaultdict(bool),  # no tag or comment excuses a cell
                 run=self.run,
             )
         if mode == "run":
@@ -147,8 +140,8 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 def readable_chapter(path: Path) -> Any:
     """The chapter as a notebook without outputs.
 
-    Raises ``ValueError`` where the chapter is not in the table of contents, where neither nbval nor
-    the book would run it or all of its cells, and where a cell asks to be skipped or to fail.
+    Raises ``ValueError`` where the chapter is not in the table of contents, and where neither nbval
+    nor the book would run it or all of its cells.
     """
     text = path.read_text(encoding="utf8")
     if path.stem not in cache.toc_chapters(ROOT):
@@ -167,15 +160,9 @@ def readable_chapter(path: Path) -> Any:
     if lost:
         reason = "stand inside another block and would never be run"
         raise ValueError(f"{path.name}: {lost} code cell(s) {reason}")
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(cells, 1):
         cell["outputs"] = []
-        cell["execution_count"] = number + 1
-        tags = {str(tag).lower() for tag in cell.metadata.get("tags", [])}
-        bad = FORBIDDEN_TAGS & tags
-        if bad or dict(nbv.find_comment_markers(cell.source)):
-            rest = sorted(bad) or "its nbval comment"
-            rule = f"every cell is run and may not fail; remove {rest}"
-            raise ValueError(f"{path.name}, code cell {number + 1} of {len(cells)}: {rule}")
+        cell["execution_count"] = number
     return notebook
 
 
