@@ -137,22 +137,16 @@ def _not_at_its_edge(named: Named) -> Iterator[str]:
 
 
 def _together(parts: list[Named], controls: list[Named]) -> Iterator[str]:
-    for first, second in combinations(parts, 2):
+    for first, second in combinations([*parts, *controls], 2):
         if same_call(first.found, second.found):
             yield f"{second} is the same comparison as {first}"
+        elif first.kind:  # two controls may negate each other
+            continue
         elif negates(first.found, second.found):
-            yield f"{second} only negates {first}: they cannot both hold"
-    for control in controls:
-        for part in parts:
-            if same_call(part.found, control.found):
-                yield f"{control} is the same comparison as {part}"
-            elif negates(part.found, control.found):
-                yield f"{control} only negates {part}"
-            elif control.kind == WRONG and follows(part.found, control.found):
-                yield f"{control} can only be contradicted where {part} is supported"
-    for first, second in combinations(controls, 2):
-        if same_call(first.found, second.found):
-            yield f"{second} is the same comparison as {first}"
+            both = "" if second.kind else ": they cannot both hold"
+            yield f"{second} only negates {first}{both}"
+        elif second.kind == WRONG and follows(first.found, second.found):
+            yield f"{second} can only be contradicted where {first} is supported"
 
 
 def same_call(first: Comparison, second: Comparison) -> bool:
