@@ -72,10 +72,7 @@ def cut_off(figure: Figure, texts: list[Text]) -> Iterator[str]:
     """The texts that reach over the figure's edge."""
     edge = figure.bbox.padded(SLACK)
     for text in texts:
-        box = text.get_window_extent()
-        inside_x = edge.x0 <= box.x0 and box.x1 <= edge.x1
-        inside_y = edge.y0 <= box.y0 and box.y1 <= edge.y1
-        if not (inside_x and inside_y):
+        if edge.count_contains(text.get_window_extent().corners()) < 4:
             yield f"'{text.get_text()}' is cut off"
 
 
