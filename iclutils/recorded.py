@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from iclutils.book.runs import command, records, sweeps
-from iclutils.book.runs.published import published
+from iclutils.book.runs.records import published
 from iclutils.book.runs.sweeps import Job, Sweep
 from iclutils.book.runs.tables import table
 from iclutils.ground import validation

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from iclutils.book.ledger import Block
+from iclutils.book.ledger.schema import Block
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 

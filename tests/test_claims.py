@@ -14,8 +14,8 @@ import sizes
 from iclutils.book.checker.comparison import read_expected
 from iclutils.book.checker.reference import Reference
 from iclutils.book.checker.run import expected_path
-from iclutils.book.ledger import FAILS, NOT_TESTABLE, OURS, Row, load, noted
-from iclutils.book.ledger.schema import AUDIT_EXCUSES, RIGHT
+from iclutils.book.ledger import FAILS, NOT_TESTABLE, OURS, load, noted
+from iclutils.book.ledger.schema import AUDIT_EXCUSES, RIGHT, Row
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE

@@ -72,12 +72,11 @@ def _listed(contents: str, name: str, second: str) -> str:
     """The table of contents with the two pages behind the last chapter."""
     lines = contents.splitlines()
     folder = f"{cache.CHAPTERS.as_posix()}/"
-    last = max((number for number, line in enumerate(lines) if folder in line), default=None)
-    if last is None:
+    places = [number for number, line in enumerate(lines) if folder in line]
+    if not places:
         raise ValueError("_toc.yml lists no chapter behind which a new one could stand")
-    first_line = next(line for line in lines if folder in line)
-    indent = " " * (len(first_line) - len(first_line.lstrip()))
-    lines[last + 1 : last + 1] = [
+    indent = lines[places[0]].partition("-")[0]
+    lines[places[-1] + 1 : places[-1] + 1] = [
         f"{indent}- file: {folder}{name}",
         f"{indent}  sections:",
         f"{indent}    - file: {folder}{second}",

@@ -1,6 +1,5 @@
 """What the browser tests share: the site served, Chromium, a window of each look, the print."""
 
-import fcntl
 import json
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import pytest
 from built_site import ROOT, SITE, unfold, wait_until_drawn
 
 from iclutils.book.paper import chromium, pdf
+from iclutils.book.runs.files import alone
 from iclutils.book.site.downloads import prints
 from tests.browser.kinds import SAMPLE
 
@@ -30,8 +30,7 @@ def address():
 @pytest.fixture(scope="session")
 def printed():
     """The site has its PDFs: the first worker that needs them prints, and another one waits."""
-    with (ROOT / "_build" / "printing").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    with alone(ROOT / "_build"):
         if prints.current(pdf.site_key()):
             return
         command = [sys.executable, "-m", "iclutils.book.paper.pdf"]

@@ -12,6 +12,7 @@ import pytest
 
 from iclutils.book.checker import elsewhere, kernel, knobs
 from iclutils.book.checker.comparison import (
+    ChapterItem,
     ClaimItem,
     KnobItem,
     LedgerItem,
@@ -21,21 +22,14 @@ from iclutils.book.checker.comparison import (
 from iclutils.book.checker.findings import CELLS, Consequence, Finding
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference, is_folded, printed_lines
-from iclutils.book.checker.run import ChapterRun, expected_path, ran_before
+from iclutils.book.checker.run import ChapterRun, expected_path, note_of
 from iclutils.book.ledger import noted, schema
 from iclutils.book.ledger.noted import Note
-from iclutils.book.runs import cache, origin
+from iclutils.book.runs import cache, key, origin
 from iclutils.book.runs.files import ROOT
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
 FIRST_NUMBERS = "first_numbers"  # of a report's properties: rows, and what they said
-FORBIDDEN_TAGS = {
-    "skip-execution",
-    "raises-exception",
-    "nbval-skip",
-    "nbval-raises-exception",
-    "nbval-ignore-output",
-}
 # a block in the notebook's language that is no cell: its name is misspelt
 _LOST_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{(?!code-cell\})([\w-]+)\}[ \t]*ipython3", re.MULTILINE)
 _CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
@@ -61,7 +55,7 @@ class TurnsOfChapter(pytest.Collector):
         except ValueError as error:
             raise self.CollectError(str(error)) from None
         for turn in turns:
-            if option.knobs != knobs.ALL or not ran_before(self.path, turn):
+            if option.knobs != knobs.ALL or not note_of(self.path, turn).exists():
                 yield turned_chapter(self, turn)
 
 
@@ -99,7 +93,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
                 name=f"cell{number}",
                 cell_num=number,
                 cell=cell,
-                options=defaultdict(bool),
+                options=defaultdict(bool),  # no tag or comment excuses a cell
                 run=self.run,
             )
         if mode == "run":
@@ -146,8 +140,8 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 def readable_chapter(path: Path) -> Any:
     """The chapter as a notebook without outputs.
 
-    Raises ``ValueError`` where the chapter is not in the table of contents, where neither nbval nor
-    the book would run it or all of its cells, and where a cell asks to be skipped or to fail.
+    Raises ``ValueError`` where the chapter is not in the table of contents, and where neither nbval
+    nor the book would run it or all of its cells.
     """
     text = path.read_text(encoding="utf8")
     if path.stem not in cache.toc_chapters(ROOT):
@@ -166,15 +160,9 @@ def readable_chapter(path: Path) -> Any:
     if lost:
         reason = "stand inside another block and would never be run"
         raise ValueError(f"{path.name}: {lost} code cell(s) {reason}")
-    for number, cell in enumerate(cells):
+    for number, cell in enumerate(cells, 1):
         cell["outputs"] = []
-        cell["execution_count"] = number + 1
-        tags = {str(tag).lower() for tag in cell.metadata.get("tags", [])}
-        bad = FORBIDDEN_TAGS & tags
-        if bad or dict(nbv.find_comment_markers(cell.source)):
-            rest = sorted(bad) or "its nbval comment"
-            rule = f"every cell is run and may not fail; remove {rest}"
-            raise ValueError(f"{path.name}, code cell {number + 1} of {len(cells)}: {rule}")
+        cell["execution_count"] = number
     return notebook
 
 
@@ -199,23 +187,20 @@ def unmeasured(chapter: str) -> dict[str, Note]:
     return {row["id"]: noted.of_row(row) for row in new}
 
 
-class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
+class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
     """One code cell: it must run without an error. What it shows is kept for the comparisons."""
 
-    def __init__(self, *, run: ChapterRun, **kwargs: Any) -> None:
+    parent: Any  # the ChapterFile
+
+    def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.run = run
         self.output_timeout = OUTPUT_WAIT
-        self.user_properties.append((CELLS, len(run.cells)))
+        self.user_properties.append((CELLS, len(self.run.cells)))
 
     @property
     def where(self) -> str:
         """The cell's name in messages."""
         return f"{self.run.label}, cell {self.cell_num} of {len(self.run.cells)}"
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where pytest says that the test is."""
-        return self.path, 0, f"{self.parent.nodeid}::{self.name}"
 
     def setup(self) -> None:
         """Not nbval's: after a timeout that marks the other cells as expected failures.
@@ -223,18 +208,12 @@ class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
         They would look like success.
         """
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-        """A finding is shown by its message alone."""
-        if isinstance(excinfo.value, Finding):
-            return str(excinfo.value)
-        return super().repr_failure(excinfo)
-
     def runtest(self) -> None:
         """Run the cell, unless an earlier one failed."""
         if self.run.cells_passed < self.cell_num - 1:
             raise Consequence("not run: an earlier cell of this chapter failed")
         try:
-            super().runtest()
+            nbv.IPyNbCell.runtest(self)
             if self.cell_num == len(self.run.cells):
                 self.refuse_what_no_key_covers()
         finally:
@@ -254,7 +233,9 @@ class ChapterCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
 
     def refuse_what_no_key_covers(self) -> None:
         """After the last cell: what the kernel has loaded of the package is in the page's key."""
-        outside = self.run.outside_the_key(kernel.loaded_files(self.parent.kernel))
+        loaded = kernel.loaded_files(self.parent.kernel)
+        covered = key.page_code(cache.code_of(self.run.notebook), ROOT)
+        outside = sorted(map(str, set(loaded) - set(covered)))
         if outside:
             why = "so that a change there would not run this page again; import it in a cell"
             raise Finding(f"loaded, but not in the page's key, {why}: {', '.join(outside)}")

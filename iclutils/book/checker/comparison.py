@@ -1,5 +1,6 @@
 """The checks of what a whole chapter shows, against its reference and against the ledger."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +29,8 @@ def read_expected(chapter: str) -> Reference:
         raise ValueError(f"{where}: {error}") from None
 
 
-class AfterCells(pytest.Item):
-    """A check of what the whole chapter shows."""
+class ChapterItem(pytest.Item):
+    """A test of one run of a chapter."""
 
     def __init__(self, *, run: ChapterRun, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -37,19 +38,22 @@ class AfterCells(pytest.Item):
 
     @property
     def where(self) -> str:
-        """The check's name in messages."""
+        """The test's name in messages."""
         return f"{self.run.label}, {self.name}"
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where pytest says that the test is."""
-        nodeid = "" if self.parent is None else self.parent.nodeid
-        return self.path, 0, f"{nodeid}::{self.name}"
+        return self.path, 0, self.nodeid
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:  # type: ignore[override]
         """A finding is shown by its message alone."""
         if isinstance(excinfo.value, Finding):
             return str(excinfo.value)
         return super().repr_failure(excinfo)
+
+
+class AfterCells(ChapterItem):
+    """A check of what the whole chapter shows."""
 
     def runtest(self) -> None:
         """Judge the run, if it is one."""
@@ -67,6 +71,13 @@ class AfterCells(pytest.Item):
         raise NotImplementedError
 
 
+def refuse(name: str, findings: Iterable[str]) -> None:
+    """Raise a :class:`Finding` that lists what there is."""
+    listed = list(findings)
+    if listed:
+        raise Finding("\n  ".join([f"{name}:", *listed]))
+
+
 class ClaimItem(AfterCells):
     """One claim of ``tests/expected``: its verdict and number, its parts, its controls."""
 
@@ -78,14 +89,10 @@ class ClaimItem(AfterCells):
         if found is None:
             raise Finding(f"{claim}: not checked by the chapter\n  expected  {expected.claim}")
         verdict_only = self.run.master_seed is not None
-        difference = reference.disagreement(expected, found, verdict_only=verdict_only)
-        if difference:
-            lines = f"  expected  {expected.claim}\n  found     {found.claim}"
-            raise Finding(f"{claim}: {difference}\n{lines}")
-        if not verdict_only:
-            differences = list(reference.claim_differences(expected, found))
-            if differences:
-                raise Finding(f"{claim}: " + "\n".join(differences))
+        differences = reference.claim_differences(expected, found, verdict_only=verdict_only)
+        said = "\n".join(differences)
+        if said:
+            raise Finding(f"{claim}: {said}")
 
 
 class KnobItem(AfterCells):
@@ -93,10 +100,7 @@ class KnobItem(AfterCells):
 
     def judge(self) -> None:
         """Nothing is missing; another master seed has moved whatever is drawn."""
-        findings = list(self.run.knob_findings())
-        if findings:
-            listed = "\n  ".join(findings)
-            raise Finding(f"{self.run.label}:\n  {listed}")
+        refuse(self.run.label, self.run.knob_findings())
         self.run.knob_ran()
 
 
@@ -105,9 +109,7 @@ class PageItem(AfterCells):
 
     def judge(self) -> None:
         """They are what ``tests/expected`` holds, but for rounding."""
-        differences = list(
-            reference.page_differences(self.run.expected, self.run.shown)
-        )
+        differences = list(reference.page_differences(self.run.expected, self.run.shown))
         if differences:
             raise Finding(f"{self.run.chapter}: what the page shows\n" + "\n".join(differences))
 
@@ -138,11 +140,8 @@ class LedgerItem(AfterCells):
         mode = self.config.option.chapters
         first = mode == "try" and not self.run.expected.claims
         rewrite = mode == "expected"
-        findings = list(self.run.ledger_findings(must_be_expected=not (rewrite or first)))
-        findings += self.run.audit_findings()
-        if findings:
-            listed = "\n  ".join(findings)
-            raise Finding(f"{self.run.chapter}:\n  {listed}")
+        said = self.run.ledger_findings(must_be_expected=not (rewrite or first))
+        refuse(self.run.chapter, [*said, *self.run.audit_findings()])
         if rewrite:
             self.run.write_expected()
         if first:

@@ -11,11 +11,11 @@ Panels neither axis of which has a name are drawings, not results; they are not 
 
 import csv
 import io
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from iclutils.book.checker.rounding import ROUNDED
 from iclutils.book.ledger.lines import HALF_WIDTH_FACTOR
@@ -28,7 +28,7 @@ EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
 WANDER = 0.1  # of a band; quartiles of 48 trials are known to a seventh of it (standard error)
 
-Entry = float | str | None  # a number, words at its place, or nothing
+Entry = float | None
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -55,10 +55,10 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return " · ".join([str(self.panel), *filter(None, words)])
 
     @property
-    def at(self) -> Mapping[str, Sequence[Entry]]:
-        """The axes that it has, each at five places."""
+    def at(self) -> dict[str, Any]:
+        """The axes that it has, each an array of five places: NaN where nothing is shown."""
         shown = {axis: getattr(self, axis) for axis in AXES}
-        return {axis: entries for axis, entries in shown.items() if entries is not None}
+        return {axis: np.array(one, float) for axis, one in shown.items() if one is not None}
 
 
 # ------------------------------------------------------------------ from a run
@@ -89,12 +89,8 @@ def places(count: int) -> list[int]:
 
 
 def entry(text: str) -> Entry:
-    """A number of a figure to four digits; words as they are; nothing where nothing is shown."""
-    try:
-        number = float(text)
-    except ValueError:
-        return text or None
-    return float(f"{number:.4g}")
+    """A number of a figure to four digits; nothing where nothing is shown."""
+    return float(f"{float(text):.4g}") if text else None
 
 
 # ------------------------------------------------------------------ compared
@@ -113,68 +109,59 @@ def figure_differences(
             yield f"{name}, {old.name}: {new} for {old}"
             continue
         for axis in old.at:
-            room = EXTENT * extent(found, old.panel, axis)
-            rooms = [max(room, chance) for chance in chances(expected, old, axis[0])]
-            entries = zip(old.at[axis], new.at[axis], rooms, strict=True)
-            if not all(near(*three) for three in entries):
-                values = f"expected  {old.at[axis]}\n  found     {new.at[axis]}"
+            shown = EXTENT * extent(found, old.panel, axis)
+            room = np.maximum(shown, chances(expected, old, axis[0]))
+            if not near(old.at[axis], new.at[axis], room):
+                values = f"expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
                 yield f"{name}, {old.name}, {axis}\n  {values}"
         if old.kind == BARS and not all(as_wide(old, new, along) for along in "xy"):
             yield f"{name}, {old.name}: other bars\n  expected  {old}\n  found     {new}"
 
 
-def chances(figure: Sequence[Series], one: Series, along: str) -> list[float]:
+def chances(figure: Sequence[Series], one: Series, along: str) -> Any:
     """How far chance may move each place of a series along an axis; 0 where nothing was drawn."""
     share, spread = (0.5, one) if one.kind == BARS else (WANDER, band_of(figure, one))
-    widths = [] if spread is None else lengths(spread, along)
-    return [share * width for width in widths] or [0.0] * min(one.points, PLACES)
+    widths = np.empty(0) if spread is None else lengths(spread, along)
+    return share * widths if widths.size else np.zeros(min(one.points, PLACES))
 
 
 def band_of(figure: Sequence[Series], one: Series) -> Series | None:
     """The band in which a line of its colour runs, itself for a band, or nothing."""
     for other in figure:
-        same_place = (other.panel, other.colour) == (one.panel, one.colour)
-        if other.kind == "band" and same_place and other.at.get("x") == one.at.get("x"):
+        same_place = (other.panel, other.colour, other.x) == (one.panel, one.colour, one.x)
+        if other.kind == "band" and same_place:
             return other if one.kind in ("line", "band") else None
     return None
 
 
-def lengths(series: Series, along: str) -> list[float]:
-    """How long the bars of points are, or how wide a band is, along an axis; empty without any."""
-    low, high = (series.at.get(f"{along}_{end}", []) for end in ("low", "high"))
-    return [length(*ends) for ends in zip(low, high, strict=True)]
+def lengths(series: Series, along: str) -> Any:
+    """How long the bars of points are, or how wide a band is, along an axis; empty without any.
 
-
-def length(low: Entry, high: Entry) -> float:
-    """The length of a bar; 0 where there is none, or no end to it."""
-    if not isinstance(low, float | int) or not isinstance(high, float | int):
-        return 0.0
-    return high - low if math.isfinite(high - low) else 0.0
+    A bar that is not there, or has no end, has the length 0.
+    """
+    low, high = (series.at.get(f"{along}_{end}", np.empty(0)) for end in ("low", "high"))
+    return np.nan_to_num(high - low, posinf=0.0, neginf=0.0)
 
 
 def as_wide(old: Series, new: Series, along: str) -> bool:
     """Whether bars are as long as they were: to within a claim's factor, or as they are written."""
-    highs = old.at.get(f"{along}_high", [])
-    ends = [abs(end) if isinstance(end, float | int) else 0.0 for end in highs]
-    pairs = zip(lengths(old, along), lengths(new, along), ends, strict=True)
-    return all(
-        max(one, other) <= HALF_WIDTH_FACTOR * min(one, other) + WRITTEN * end
-        for one, other, end in pairs
-    )
+    one, other = lengths(old, along), lengths(new, along)
+    written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.empty(0))))
+    allowed = HALF_WIDTH_FACTOR * np.minimum(one, other) + written
+    return bool((np.maximum(one, other) <= allowed).all())
 
 
 def extent(found: Sequence[Series], panel: int, axis: str) -> float:
     """How much of an axis the series of a panel take up."""
-    entries = [value for one in found if one.panel == panel for value in one.at.get(axis, [])]
-    numbers = [value for value in entries if isinstance(value, float | int)]
-    finite = [value for value in numbers if math.isfinite(value)]
+    shown = [one.at[axis] for one in found if one.panel == panel and axis in one.at]
+    finite = [value for entries in shown for value in entries if np.isfinite(value)]
     return max(finite, default=0.0) - min(finite, default=0.0)
 
 
-def near(expected: Entry, found: Entry, room: float) -> bool:
-    """Whether two entries of a figure are the same but for rounding, or within ``room``."""
-    if not isinstance(expected, float | int) or not isinstance(found, float | int):
-        return expected == found
-    if not math.isfinite(expected):
-        return str(expected) == str(found)  # NaN is NaN
-    return abs(expected - found) <= max(ROUNDED * abs(expected), room)
+def near(expected: Any, found: Any, room: Any) -> bool:
+    """Whether the entries of a series are the same but for rounding, or within ``room``."""
+    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
+    allowed = np.maximum(ROUNDED * abs(expected), room)
+    with np.errstate(invalid="ignore"):  # ∞ − ∞
+        close = np.isfinite(expected) & (abs(expected - found) <= allowed)
+    return bool((same | close).all())

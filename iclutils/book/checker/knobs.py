@@ -6,10 +6,9 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from iclutils.book.ledger import Record, outputs, schema
-from iclutils.book.ledger.lines import is_exact
+from iclutils.book.ledger.lines import Number, is_exact
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
-from iclutils.ground.comparison import Comparison
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all
@@ -86,47 +85,45 @@ def unmoved(
 
     What is ``recorded`` may stay as it was; an entry of which something moved is named.
     """
-    listed = {entry: entry.partition(", ")[0] for entry in recorded}
-    covered: dict[str, list[bool]] = {entry: [] for entry in recorded}
-    for claim, record in after.items():
-        for name, value, moved in _sampled(before[claim], record):
-            entries = [
-                entry
-                for entry, row in listed.items()
-                if row == claim and (entry == row or fnmatchcase(f"{claim}, {name}", entry))
-            ]
-            for entry in entries:
-                covered[entry].append(moved)
-            if not moved and not entries:
-                yield f"{claim}, {name}: {value.value:.6g} ± {value.half_width:.2g} did not move"
-    for entry, moves in covered.items():
-        if listed[entry] in after and (any(moves) or not moves):
+    sampled = [
+        (f"{claim}, {name}", number, moved)
+        for claim, record in after.items()
+        for name, number, moved in _sampled(before[claim], record)
+    ]
+    for said, number, moved in sampled:
+        if not moved and not any(_covers(entry, said) for entry in recorded):
+            yield f"{said}: {number.value:.6g} ± {number.half_width:.2g} did not move"
+    for entry in recorded:
+        moves = [moved for said, _, moved in sampled if _covers(entry, said)]
+        if entry.partition(", ")[0] in after and (any(moves) or not moves):
             how = "some of it moved" if moves else "nothing in it is sampled"
             yield f"{entry}: listed as recorded, but {how}"
 
 
-def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Comparison, bool]]:
+def _covers(entry: str, said: str) -> bool:
+    """Whether an entry of what is recorded is the row of a value, or a pattern of its name."""
+    return said.startswith(f"{entry}, ") or fnmatchcase(said, entry)
+
+
+def _sampled(before: Record, after: Record) -> Iterator[tuple[str, Number, bool]]:
     """A row's sampled values under another master seed: what each is, and whether it moved."""
-    pairs = [("the headline", headline(before), headline(after))]
-    for what, old, new in (
-        ("part", before.parts, after.parts),
-        ("control", before.controls, after.controls),
-    ):
-        pairs += [(f"{what} '{name}'", old.get(name), one) for name, one in new.items()]
-    for name, then, now in pairs:
-        if then is None or now is None or is_exact(now.value, now.half_width):
+    old = numbers_of(before)
+    for name, now in numbers_of(after).items():
+        if name not in old or is_exact(*now):
             continue
         if min(abs(now.value), abs(now.value - 1)) < NONE_OR_ALL * now.half_width:
             continue
-        size = max(abs(then.value), now.half_width)
-        yield name, now, abs(now.value - then.value) > SAME * size
+        size = max(abs(old[name].value), now.half_width)
+        yield name, now, abs(now.value - old[name].value) > SAME * size
 
 
-def headline(record: Record) -> Comparison | None:
-    """The number that a row shows, as a comparison; None where it shows none."""
-    if record.value is None:
-        return None
-    return Comparison(record.value, record.half_width or 0.0, "", "")
+def numbers_of(record: Record) -> dict[str, Number]:
+    """The numbers of a row by what they are: the one that it shows, its parts and its controls."""
+    shown = {} if record.value is None else {"the headline": record}
+    parts = {f"part '{name}'": part for name, part in record.parts.items()}
+    controls = {f"control '{name}'": control for name, control in record.controls.items()}
+    found: dict[str, Any] = {**shown, **parts, **controls}
+    return {name: Number(one.value, one.half_width or 0.0) for name, one in found.items()}
 
 
 def default_records(chapter: str) -> dict[str, Record] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,12 +81,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A chapter's second page comes after all first pages, whose results it may use.
     """
 
-    def rank(item: pytest.Item) -> tuple[int, float]:
+    def rank(item: pytest.Item) -> tuple[float, ...]:
         chapter = item.getparent(ChapterFile)
-        if chapter is None:
-            return (2, 0.0)
-        name = chapter.path.stem
-        return (int(cache.is_second(name)), -cache.last_seconds(name, ROOT))
+        return (2,) if chapter is None else cache.by_length(chapter.path.stem)
 
     items.sort(key=rank)
 
@@ -94,14 +92,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the cache."""
+    """Tell the kernels of another processor."""
     if config.option.elsewhere:
         elsewhere.prepare()
-    if config.option.fill_cache and not hasattr(config, "workerinput"):
-        from jupyter_cache import get_cache
-
-        # its database, before two processes at once would both try to make it
-        get_cache(cache.cache_path(ROOT)).list_cache_records()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -119,16 +112,17 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> Generator[None, None, None]:
-    """The verdicts of other master seeds, or the lines of chapters that were tried or rewritten.
+    """Record the verdicts of other master seeds, or show the lines of chapters that were tried.
 
     At last what failed, in the words in which it was told when it happened: below pytest's own
     summary, which repeats whole tracebacks where the environment says CI.
     """
     yield
     note_first_numbers(terminalreporter)
-    reports = sorted(printed(terminalreporter), key=lambda it: (it.chapter, it.master_seed or 0))
+    found = [seeds.Report(*one) for one in handed_on(terminalreporter, seeds.REPORT)]
+    reports = sorted(found, key=lambda one: (one.chapter, one.master_seed or 0))
     if config.option.master_seeds and reports:  # none where no chapter could be collected
-        seeds.record(reports, terminalreporter)
+        seeds.record(reports)
     elif config.option.chapters in ("try", "expected"):
         for report in reports:
             length = f"{len(report.lines)} claims, {report.seconds:.0f} s of one core"
@@ -151,20 +145,19 @@ def pytest_terminal_summary(
 
 def note_first_numbers(terminal: pytest.TerminalReporter) -> None:
     """Note the rows that were run for the first time, as they were written before."""
-    seen: dict[str, Note] = {}
-    for reports in terminal.stats.values():
-        for report in reports:
-            found = dict(getattr(report, "user_properties", []))
-            for claim, note in found.get(FIRST_NUMBERS, {}).items():
-                seen[claim] = Note(*note)
+    seen = {
+        claim: Note(*note)
+        for found in handed_on(terminal, FIRST_NUMBERS)
+        for claim, note in found.items()
+    }
     for claim in noted.first_run(seen, ROOT / "tests" / "rows.txt"):
         terminal.line(f"{claim} is noted in tests/rows.txt; a later change is told in 'amended'")
 
 
-def printed(terminal: pytest.TerminalReporter) -> Iterator[seeds.Report]:
-    """What the chapters of this session found."""
-    for outcome in ("passed", "failed", "not reached", "skipped"):
-        for report in terminal.stats.get(outcome, []):
+def handed_on(terminal: pytest.TerminalReporter, name: str) -> Iterator[Any]:
+    """What the tests of this session have among their properties under this name."""
+    for reports in terminal.stats.values():
+        for report in reports:
             found = dict(getattr(report, "user_properties", []))
-            if seeds.REPORT in found and report.when == "call":
-                yield seeds.Report(*found[seeds.REPORT])
+            if name in found and report.when == "call":
+                yield found[name]

@@ -157,19 +157,21 @@ def table_rows(text: str) -> list[str]:
 # ------------------------------------------------------------------ compared
 
 
-def disagreement(expected: Claim, found: Claim, *, verdict_only: bool = False) -> str:
-    """What is wrong with a claim's verdict or number, in words; empty where they agree.
+def claim_differences(
+    expected: Claim, found: Claim, *, verdict_only: bool = False
+) -> Iterator[str]:
+    """Where a claim is another than it was: in its verdict or number, or else in what it compares.
 
     ``verdict_only`` leaves the numbers out, for other master seeds.
     """
     before, now = expected.claim, found.claim
+    said = "" if verdict_only else moved(before.number, now.number)
     if now.verdict != before.verdict:
-        return f"the verdict changed from '{before.verdict}' to '{now.verdict}'"
-    return "" if verdict_only else moved(before.number, now.number)
-
-
-def claim_differences(expected: Claim, found: Claim) -> Iterator[str]:
-    """Where a claim's parts and controls are others than they were."""
+        said = f"the verdict changed from '{before.verdict}' to '{now.verdict}'"
+    if said:
+        yield f"{said}\n  expected  {before}\n  found     {now}"
+    if said or verdict_only:
+        return
     for what, old, new in (
         ("part", expected.parts, found.parts),
         ("control", expected.controls, found.controls),

@@ -12,7 +12,7 @@ from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
 from iclutils.book.ledger import Record, outputs, schema
 from iclutils.book.ledger.audit import audit, complaints
-from iclutils.book.runs import cache, key
+from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.runs.origin import AGREES, DISAGREES, Origin, now
 
@@ -87,11 +87,6 @@ class ChapterRun:
     def warns(self, cell: int, text: str) -> None:
         """Note what a cell wrote to stderr."""
         self.warned.append(f"cell {cell}: {text.strip()}")
-
-    def outside_the_key(self, loaded: Iterable[Path]) -> list[str]:
-        """Those of the package's ``loaded`` files that may change without the page's run anew."""
-        covered = set(key.page_code(cache.code_of(self.notebook), ROOT))
-        return sorted(str(path) for path in set(loaded) - covered)
 
     def ran_through(self, seconds: float) -> None:
         """All cells passed, in ``seconds`` of processor time: the run may be shown."""
@@ -192,13 +187,10 @@ class ChapterRun:
         return self.page_key == cache.page_key(self.path, ROOT)
 
 
-def ran_before(path: Path, turn: Turn) -> bool:
-    """Whether the chapter at ``path``, as it is now, ran through with this knob turned."""
-    return note_of(path, turn).exists()
-
-
 def note_of(path: Path, turn: Turn) -> Path:
-    """Where such a run is noted, under the page's key and the digest of its source.
+    """Where is noted that the chapter at ``path``, as it is now, ran through with a knob turned.
+
+    The name holds the page's key and the digest of its source.
 
     What the ledger says of the knob counts too: which rows may stay as they were is in no key.
     """

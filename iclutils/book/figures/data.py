@@ -1,12 +1,9 @@
 """A figure read back from its axes: the numbers that it shows, as a table."""
 
-import csv
-import io
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from itertools import chain
 
-import numpy as np
+import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -27,79 +24,46 @@ def csv_text(figure: Figure) -> str:
     ``_`` names a series here and not in the legend; a series without a label takes that of the one
     labelled series of its colour); the kind; ``x``, ``y``; ``x_low`` … ``y_high`` for bars, bands
     and spans (the caption says what they are); ``value`` for maps; the colour. A column that a
-    figure does not use is left out.
+    figure does not use is left out, and numbers have eight significant digits.
     """
-    found = list(rows(figure))
-    used = [name for name in COLUMNS if any(row.get(name, "") != "" for row in found)]
-    text = io.StringIO()
-    writer = csv.DictWriter(
-        text, used or list(COLUMNS), restval="", extrasaction="ignore", lineterminator="\n"
-    )
-    writer.writeheader()
-    for row in found:
-        writer.writerow({column: number(value) for column, value in row.items()})
-    return text.getvalue()
-
-
-def number(value: Any) -> Any:
-    """Eight significant digits; text as it is."""
-    if isinstance(value, float | np.floating | np.integer):
-        return f"{float(value):.8g}"
-    return value
-
-
-@dataclass(frozen=True)
-class Named:
-    """A labelled series: where it is, its colour and its name."""
-
-    panel: int
-    colour: str
-    name: str
+    table = pandas.DataFrame(rows(figure), columns=COLUMNS)
+    used = table.replace("", None).dropna(axis="columns", how="all")
+    text: str = used.to_csv(index=False, float_format="%.8g", lineterminator="\n")
+    return text
 
 
 def rows(figure: Figure) -> Iterator[Point]:
     """The rows of :func:`csv_text`."""
     panels = data_axes(figure)
     shown = [list(drawn(axes)) for axes in panels]
-    named = [
-        Named(panel, one.colour, one.label)
-        for panel, found in enumerate(shown) for one in found if one.label
-    ]
-    for panel, (axes, found) in enumerate(zip(panels, shown, strict=True)):
+    for number, (axes, panel) in enumerate(zip(panels, shown, strict=True), 1):
         head: Point = {
-            "panel": panel + 1,
+            "panel": number,
             "title": axes.get_title(),
             "x_axis": axis_label(axes, "x"),
             "y_axis": axis_label(axes, "y"),
         }
-        for one in found:
-            name = series_name(one, panel, named)
+        for one in panel:
+            name = series_name(one, [panel, list(chain(*shown))])
             for point in one.points:
                 yield head | {"series": name, "kind": one.kind, "colour": one.colour} | point
 
 
-def series_name(series: Series, panel: int, named: Sequence[Named]) -> str:
-    """A series' own label, or that of the one labelled series of its colour."""
+def series_name(series: Series, places: Sequence[Sequence[Series]]) -> str:
+    """A series' own label, or that of the one labelled series of its colour.
+
+    That is looked for in the ``places`` one after another: its panel, then the figure. Labels that
+    stand in a legend come before those that do not.
+    """
     name = series.label
     if not name and series.colour:
-        name = namesake(series.colour, panel, named)
+        same = [{one.label for one in place if one.colour == series.colour} for place in places]
+        in_legend = [{label for label in some if not label.startswith("_")} for some in same]
+        for labels in (*in_legend, *same):
+            if len(labels - {""}) == 1:
+                [name] = labels - {""}
+                break
     return name.removeprefix("_")
-
-
-def namesake(colour: str, panel: int, named: Sequence[Named]) -> str:
-    """The label of the one labelled series of this colour, in the panel or else in the figure.
-
-    Labels that stand in a legend come before those that do not.
-    """
-    same = [one for one in named if one.colour == colour]
-    in_legend = [one for one in same if not one.name.startswith("_")]
-    for some in (in_legend, same):
-        in_panel = {one.name for one in some if one.panel == panel}
-        anywhere = {one.name for one in some}
-        for names in (in_panel, anywhere):
-            if len(names) == 1:
-                return names.pop()
-    return ""
 
 
 def axis_label(axes: Axes, which: str) -> str:

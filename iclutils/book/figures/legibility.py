@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection, QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.path import Path
 from matplotlib.text import Text
-from matplotlib.transforms import Bbox
 
 from iclutils.book.figures.artists import data_axes, floats, is_joined, label
 
@@ -62,73 +62,41 @@ def lettering(figure: Figure, shown: float = PHONE) -> dict[str, Any]:
 
 def overlapping(texts: list[Text]) -> Iterator[str]:
     """The pairs of texts that lie over one another."""
-    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    boxes = [(text.get_text(), text.get_window_extent().padded(-SLACK / 2)) for text in texts]
     for (one, first), (other, second) in combinations(boxes, 2):
-        if meet(first, second):
+        if first.overlaps(second):
             yield f"'{one}' and '{other}' overlap"
-
-
-def meet(one: Bbox, two: Bbox) -> bool:
-    """Whether two boxes share more than a line."""
-    both = Bbox.intersection(one, two)
-    return both is not None and both.width > SLACK and both.height > SLACK
 
 
 def cut_off(figure: Figure, texts: list[Text]) -> Iterator[str]:
     """The texts that reach over the figure's edge."""
     edge = figure.bbox.padded(SLACK)
     for text in texts:
-        box = text.get_window_extent()
-        inside_x = edge.x0 <= box.x0 and box.x1 <= edge.x1
-        inside_y = edge.y0 <= box.y0 and box.y1 <= edge.y1
-        if not (inside_x and inside_y):
+        if edge.count_contains(text.get_window_extent().corners()) < 4:
             yield f"'{text.get_text()}' is cut off"
 
 
 def under_legends(figure: Figure) -> Iterator[str]:
     """The series that a panel's legend covers."""
-    for i, axes in enumerate(data_axes(figure)):
+    for number, axes in enumerate(data_axes(figure), 1):
         for name in covered(axes):
-            yield f"panel {i + 1}: the legend covers {name}"
+            yield f"panel {number}: the legend covers {name}"
 
 
-class Stroke(NamedTuple):
-    """Something drawn: whose it is, its points in the artist's coordinates, joined or single."""
-
-    artist: Any
-    points: Any
-    joined: bool
-
-    def on_screen(self) -> Any:
-        """Points in pixels; where they are joined, fifty on the way from each to the next."""
-        at = self.artist.get_transform().transform(self.points)
-        if self.joined and len(at) > 1:
-            steps = np.linspace(0, 1, 50)[:, None, None]
-            at = (at[None, :-1] * (1 - steps) + at[None, 1:] * steps).reshape(-1, 2)
-        return at[np.isfinite(at).all(1)]
-
-
-def strokes(axes: Axes) -> Iterator[Stroke]:
-    """The lines, markers and error bars of a panel."""
-    for line in axes.lines:
-        points = np.column_stack([floats(values) for values in line.get_data(orig=False)])
-        yield Stroke(line, points, is_joined(line))
-    for bars in axes.collections:
-        if isinstance(bars, LineCollection):
-            for bar in bars.get_segments():
-                yield Stroke(bars, floats(bar), True)
-
-
-def covered(axes: Axes) -> list[str]:
+def covered(axes: Axes) -> Iterator[str]:
     """The series whose lines, points or error bars run under the panel's legend."""
     legend = axes.get_legend()
     if legend is None:
-        return []
+        return
     box = legend.get_window_extent().padded(-SLACK)
-    found = []
-    for stroke in strokes(axes):
-        x, y = stroke.on_screen().T
-        inside = (x > box.x0) & (x < box.x1) & (y > box.y0) & (y < box.y1)
-        if inside.any():
-            found.append(label(stroke.artist).removeprefix("_") or "a line or bar")
-    return found
+    drawn: list[tuple[Artist, Path, bool]] = [
+        (line, line.get_path(), is_joined(line)) for line in axes.lines
+    ]
+    for bars in axes.collections:
+        if isinstance(bars, LineCollection):
+            drawn += [(bars, path, True) for path in bars.get_paths()]
+    for artist, path, joined in drawn:
+        on_screen = artist.get_transform().transform_path(path)
+        crosses = joined and on_screen.intersects_bbox(box, filled=False)
+        if crosses or box.count_contains(on_screen.vertices):
+            yield label(artist).removeprefix("_") or "a line or bar"

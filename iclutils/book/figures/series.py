@@ -40,7 +40,7 @@ def drawn(axes: Axes) -> Iterator[Series]:
     """Every series of one panel; what belongs to an error bar or a bar chart is read with it."""
     done: set[Artist] = set()
     for container in axes.containers:
-        done.update(part for part in flat(container) if isinstance(part, Artist))
+        done.update(container.get_children())
         if isinstance(container, ErrorbarContainer):
             yield errorbar(container)
         elif isinstance(container, BarContainer):
@@ -56,15 +56,6 @@ def drawn(axes: Axes) -> Iterator[Series]:
             yield Series(map_label(artist), "map", "", image_cells(artist))
         elif isinstance(artist, Rectangle):
             yield span(axes, artist)
-
-
-def flat(parts: Any) -> Iterator[Any]:
-    """The members of nested tuples and lists."""
-    for part in parts if isinstance(parts, tuple | list) else [parts]:
-        if isinstance(part, tuple | list):
-            yield from flat(part)
-        else:
-            yield part
 
 
 def map_label(artist: Any) -> str:
@@ -125,13 +116,13 @@ def errorbar(container: ErrorbarContainer) -> Series:
         for point, segment in zip(points, segments, strict=True):
             point |= bar_ends(name, segment)
     if line is None:
-        colour = floats(drawn_bars[0].get_edgecolor())[0]
+        colour = colour_of(drawn_bars[0])
     else:
-        colour = line.get_color()
+        colour = to_hex(line.get_color())
         x, y = map(floats, line.get_data(orig=False))
         for point, a, b in zip(points, x, y, strict=True):
             point |= {"x": float(a), "y": float(b)}
-    return Series(label(container), "points with bars", to_hex(colour), points)
+    return Series(label(container), "points with bars", colour, points)
 
 
 def bar_ends(name: str, segment: Any) -> Point:
@@ -151,8 +142,7 @@ def collection(artist: Collection) -> Iterator[Series]:
     elif isinstance(artist, LineCollection):
         ends = [floats(segment) for segment in artist.get_segments()]
         points = [extent("x", one[:, 0]) | extent("y", one[:, 1]) for one in ends]
-        colour = to_hex(floats(artist.get_edgecolor())[0])
-        yield Series(label(artist), "interval", colour, points)
+        yield Series(label(artist), "interval", colour_of(artist), points)
     elif isinstance(artist, PathCollection):
         yield cloud(artist)
     elif isinstance(artist, PolyCollection):

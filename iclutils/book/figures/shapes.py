@@ -95,21 +95,13 @@ def shade_intervals(axes: Axes, edges: Sequence[float], names: Sequence[str]) ->
     axes.set_xlim(edges[0], edges[-1])
 
 
-def legend(
-    figure: Figure, place: Axes | None = None, *, columns: int = 3, title: str | None = None
-) -> None:
-    """One legend for all panels, each label once: above them, or in the empty panel ``place``."""
+def legend(figure: Figure, *, columns: int = 3) -> None:
+    """One legend for all panels, above them, each label once."""
     handles: dict[str, Artist] = {}
     for axes in figure.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
-    shown = list(handles.values())
-    labels = list(handles)
-    if place is None:
-        figure.legend(shown, labels, loc="outside upper center", ncols=columns, title=title)
-    else:
-        place.axis("off")
-        place.legend(shown, labels, loc="center", ncols=1, title=title)
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns)
 
 
 def annotate(

@@ -42,7 +42,7 @@ COLOURS = {
     "other": GREY,
 }
 
-SIZES = {
+SETTINGS = {
     "figure.figsize": (WIDTH, 3.2),
     "figure.dpi": 110,
     "savefig.dpi": 110,
@@ -57,8 +57,6 @@ SIZES = {
     "lines.linewidth": 1.6,
     "lines.markersize": 5,
     "grid.linewidth": 0.8,
-}
-SPACES = {
     "xtick.major.pad": 2,
     "ytick.major.pad": 2,
     "axes.labelpad": 3,
@@ -68,8 +66,6 @@ SPACES = {
     "legend.columnspacing": 1.2,
     "legend.borderaxespad": 0.4,
     "figure.constrained_layout.use": True,
-}
-LOOKS = {
     "axes.grid.which": "major",
     "grid.alpha": 0.5,
     "legend.framealpha": 0.85,
@@ -84,8 +80,7 @@ def use_style() -> None:
     In a notebook, figures are then shown as SVG, and each carries the table of what it shows
     (:func:`iclutils.book.figures.svg.as_svg`).
     """
-    settings = SIZES | SPACES | LOOKS
-    sns.set_theme(style="whitegrid", context="notebook", palette=CYCLE, rc=settings)
+    sns.set_theme(style="whitegrid", context="notebook", palette=CYCLE, rc=SETTINGS)
     show_as_svg()
 
 

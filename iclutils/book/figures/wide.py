@@ -5,7 +5,7 @@ places. What stands under one another on a phone stands side by side where there
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,13 +15,6 @@ from iclutils.book.figures.data import axis_label
 
 WIDEST = 8.4  # inches
 IN_A_ROW = 4  # panels that stand side by side; of more, rows become columns
-
-
-class Grid(NamedTuple):
-    """How many rows and columns of panels."""
-
-    rows: int
-    columns: int
 
 
 def lay_wide(figure: Figure) -> bool:
@@ -37,22 +30,21 @@ def lay_wide(figure: Figure) -> bool:
     if len(grids) != 1 or any(is_drawing(axes) for axes in panels):
         return False
     grid = grids.pop()
-    old = Grid(grid.nrows, grid.ncols)
     turned = len(panels) > IN_A_ROW
-    if old.rows == 1 or (turned and old.rows <= old.columns):
+    if grid.nrows == 1 or (turned and grid.nrows <= grid.ncols):
         return False
     x_over, y_over = figure.get_supxlabel(), figure.get_supylabel()
     labels = [
         ("" if x_over else axis_label(axes, "x"), "" if y_over else axis_label(axes, "y"))
         for axes in panels
     ]
-    new = Grid(old.columns, old.rows) if turned else Grid(1, len(panels))
+    rows, columns = (grid.ncols, grid.nrows) if turned else (1, len(panels))
     width, height = figure.get_size_inches()
-    width *= new.columns / old.columns
-    figure.set_size_inches(min(WIDEST, width), height / old.rows * new.rows)
-    places = GridSpec(new.rows, new.columns, figure=figure)
+    width *= columns / grid.ncols
+    figure.set_size_inches(min(WIDEST, width), height / grid.nrows * rows)
+    places = GridSpec(rows, columns, figure=figure)
     for i, axes in enumerate(panels):
-        row, column = divmod(i, old.columns)
+        row, column = divmod(i, grid.ncols)
         axes.set_subplotspec(places[column, row] if turned else places[0, i])
     for axes, (x_label, y_label) in zip(panels, labels, strict=True):
         others = [one for one in panels if one is not axes]

@@ -4,7 +4,7 @@ Chapters use :class:`Ledger`, :func:`outcomes` and :func:`tell`; the checker and
 """
 
 from iclutils.book.ledger.conditions import beside
-from iclutils.book.ledger.lines import AT_YOUR_SETTINGS, format_value
+from iclutils.book.ledger.lines import format_value
 from iclutils.book.ledger.prose import outcomes, signs, tell
 from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import (
@@ -16,16 +16,11 @@ from iclutils.book.ledger.schema import (
     SUPERSEDED,
     UNDECIDED_ROW,
     VERDICTS,
-    Block,
-    Document,
-    LedgerError,
-    Row,
     load,
 )
 from iclutils.book.ledger.verdicts import Ledger
 
 __all__ = [
-    "AT_YOUR_SETTINGS",
     "FAILS",
     "HOLDS",
     "IN_PART",
@@ -34,12 +29,8 @@ __all__ = [
     "SUPERSEDED",
     "UNDECIDED_ROW",
     "VERDICTS",
-    "Block",
-    "Document",
     "Ledger",
-    "LedgerError",
     "Record",
-    "Row",
     "beside",
     "format_value",
     "load",

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.ledger.record import Record
 from iclutils.book.ledger.schema import NULL, WRONG, Row
-from iclutils.ground.comparison import CONTRADICTED, EQUAL, GREATER, LESS, TESTS, Comparison
+from iclutils.ground.comparison import CONTRADICTED, EQUAL, GREATER, LESS, Comparison
 
 SAME = 1e-9  # relative
 EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
@@ -60,10 +60,6 @@ def audit(record: Record, row: Row) -> list[str]:
     controls = [
         Named(name, found, row["controls"][name]["kind"]) for name, found in record.controls.items()
     ]
-    unknown = [named for named in [*parts, *controls] if named.found.test not in TESTS]
-    if unknown:
-        made = "was not made by iclutils.ground.statistics and cannot be judged again"
-        return [f"{named} {made}" for named in unknown]
     return [*_alone(parts, controls), *_together(parts, controls)]
 
 
@@ -141,22 +137,16 @@ def _not_at_its_edge(named: Named) -> Iterator[str]:
 
 
 def _together(parts: list[Named], controls: list[Named]) -> Iterator[str]:
-    for first, second in combinations(parts, 2):
+    for first, second in combinations([*parts, *controls], 2):
         if same_call(first.found, second.found):
             yield f"{second} is the same comparison as {first}"
+        elif first.kind:  # two controls may negate each other
+            continue
         elif negates(first.found, second.found):
-            yield f"{second} only negates {first}: they cannot both hold"
-    for control in controls:
-        for part in parts:
-            if same_call(part.found, control.found):
-                yield f"{control} is the same comparison as {part}"
-            elif negates(part.found, control.found):
-                yield f"{control} only negates {part}"
-            elif control.kind == WRONG and follows(part.found, control.found):
-                yield f"{control} can only be contradicted where {part} is supported"
-    for first, second in combinations(controls, 2):
-        if same_call(first.found, second.found):
-            yield f"{second} is the same comparison as {first}"
+            both = "" if second.kind else ": they cannot both hold"
+            yield f"{second} only negates {first}{both}"
+        elif second.kind == WRONG and follows(first.found, second.found):
+            yield f"{second} can only be contradicted where {first} is supported"
 
 
 def same_call(first: Comparison, second: Comparison) -> bool:

@@ -16,9 +16,9 @@ tolerance.
 """
 
 import ast
-import importlib
 import math
 import operator
+import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -50,7 +50,6 @@ _FORMS = (  # the signs of a condition, and what stands between them
     ("in", re.compile(r"in \[(?P<low>.+?),(?P<high>[^,]+)\]")),
 )
 _DOTTED = re.compile(r"\w+(\.\w+)+")
-_PIECE = re.compile(r"\{(?P<name>\w+)\}|(?P<any>\*)")
 WANTED = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
 
 Found = Estimate | float
@@ -73,36 +72,21 @@ def beside(found: Found, **numbers: float) -> Beside:
     return Beside(found, {name: float(number) for name, number in numbers.items()})
 
 
-@dataclass(frozen=True)
-class Expression:
-    """An expression of a condition; ``names`` are those outside of the package's functions."""
-
-    text: str
-    tree: ast.expr
-    names: frozenset[str]
-
-    @classmethod
-    def parse(cls, text: str) -> "Expression":
-        """Read an expression.
-
-        Raises ``ValueError`` where it holds anything but what the module's first lines list.
-        """
-        try:
-            tree = ast.parse(text.strip(), mode="eval").body
-        except SyntaxError:
-            raise ValueError(f"'{text.strip()}' is no expression") from None
-        return cls(text.strip(), tree, frozenset(_names(tree)))
-
-    def value(self, numbers: Mapping[str, float]) -> float:
-        """Its value, where the names have these numbers.
-
-        Raises ``KeyError`` for a name that has none.
-        """
-        return float(_value(self.tree, numbers))
+def _expression(text: str) -> ast.expr:
+    """The expression that a text is; refuses what the module's first lines do not list."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        raise ValueError(f"'{text.strip()}' is no expression") from None
+    _names(tree)
+    return tree
 
 
 def _names(node: ast.expr) -> list[str]:
-    """The names that an expression uses; refuses what an expression may not hold."""
+    """The names that an expression uses, those in the arguments of the package's functions apart.
+
+    Refuses what an expression may not hold.
+    """
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return []
@@ -144,13 +128,13 @@ def _value(node: ast.expr, numbers: Mapping[str, float]) -> Any:
 
 def _function(node: ast.Attribute) -> Callable[..., float]:
     """The package's function with a dotted name."""
-    path, _, name = ast.unparse(node).rpartition(".")
+    name = ast.unparse(node)
     try:
-        found = getattr(importlib.import_module(f"iclutils.{path}"), name)
+        found = pkgutil.resolve_name(f"iclutils.{name}")
     except (ImportError, AttributeError):
         found = None
     if not callable(found):
-        raise ValueError(f"'{path}.{name}' is no function of iclutils")
+        raise ValueError(f"'{name}' is no function of iclutils")
     function: Callable[..., float] = found
     return function
 
@@ -164,11 +148,11 @@ class Condition:
 
     text: str
     test: str
-    expressions: Mapping[str, Expression]
+    expressions: Mapping[str, ast.expr]
     numbers: Mapping[str, float]
 
     @classmethod
-    def parse(cls, text: object, numbers: Mapping[str, float] | None = None) -> "Condition":
+    def parse(cls, text: str, numbers: Mapping[str, float] | None = None) -> "Condition":
         """Read a condition.
 
         Raises ``ValueError`` where it is none of the four forms.
@@ -176,13 +160,12 @@ class Condition:
         >>> Condition.parse("= 2/3 ± 0.01").holds(0.6661, {}).outcome
         'supported'
         """
-        if isinstance(text, str):
-            for test, form in _FORMS:
-                found = form.fullmatch(text.strip())
-                if found:
-                    pieces = found.groupdict().items()
-                    read = {name: Expression.parse(piece) for name, piece in pieces}
-                    return cls(text.strip(), test, read, numbers or {})
+        for test, form in _FORMS:
+            found = form.fullmatch(text.strip())
+            if found:
+                pieces = found.groupdict().items()
+                read = {name: _expression(piece) for name, piece in pieces}
+                return cls(text.strip(), test, read, numbers or {})
         raise ValueError(f"a condition must read {WANTED}; got {text!r}")
 
     def holds(self, part: Found | Beside, settings: Mapping[str, Any]) -> Comparison:
@@ -196,7 +179,7 @@ class Condition:
             part, handed = part
         self._refuse(handed)
         known = {**settings, **self.numbers, **handed}
-        at = {name: one.value(known) for name, one in self.expressions.items()}
+        at = {name: float(_value(tree, known)) for name, tree in self.expressions.items()}
         found = part if isinstance(part, Estimate) else float(part)
         if self.test == ">":
             return greater(found, at["bound"])
@@ -209,7 +192,7 @@ class Condition:
     def _refuse(self, handed: Mapping[str, float]) -> None:
         """Refuse a margin made by the page, and numbers that stand for nothing."""
         margin = self.expressions.get("margin")
-        if margin is not None and margin.names & set(handed):
+        if margin is not None and set(_names(margin)) & set(handed):
             wanted = "must be a number or a function of the package"
             raise ValueError(f"the margin of '{self.text}' {wanted}; the page handed over {handed}")
         unused = [name for name in handed if not re.search(rf"\b{name}\b", self.text)]
@@ -250,13 +233,8 @@ def pattern_of(parts: str | Mapping[str, str], name: str) -> str:
 
 def _as_pattern(name: str) -> re.Pattern[str]:
     """A name in the ledger as a regular expression of the parts that it stands for."""
-    pieces = []
-    end = 0
-    for place in _PIECE.finditer(name):
-        pieces.append(re.escape(name[end : place.start()]))
-        pieces.append(".*" if place["any"] else f"(?P<{place['name']}>.+?)")
-        end = place.end()
-    return re.compile("".join([*pieces, re.escape(name[end:])]))
+    anything = re.escape(name).replace(r"\*", ".*")
+    return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", anything))
 
 
 def _is_number(text: str) -> bool:
@@ -266,19 +244,17 @@ def _is_number(text: str) -> bool:
         return False
 
 
-def check_conditions(parts: object) -> None:
-    """Refuse what is no field ``parts`` of a row.
+def check_conditions(parts: str | Mapping[str, str] | None) -> None:
+    """Refuse a field ``parts`` of a row that is missing, empty, or holds what is no condition.
 
     Raises ``ValueError``, which names the part.
     """
     if isinstance(parts, str):
         Condition.parse(parts)
         return
-    if not isinstance(parts, dict) or not parts:
+    if not parts:
         raise ValueError(f"must be a condition, or map parts to conditions; got {parts!r}")
     for name, text in parts.items():
-        if not isinstance(name, str):
-            raise ValueError(f"must name its parts by text; got {name!r}")
         try:
             _as_pattern(name)
             Condition.parse(text)

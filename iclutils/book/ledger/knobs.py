@@ -40,16 +40,12 @@ def check(
     for name, value in settings.items():
         knob = knobs[name]
         if isinstance(defaults[name], bool):
-            _switch(name, value)
+            if not isinstance(value, bool):
+                raise TypeError(f"{name} must be True or False; got {value!r}")
         elif isinstance(defaults[name], int):
             _whole(name, value, knob, settings)
         else:
             _real(name, value, knob)
-
-
-def _switch(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False; got {value!r}")
 
 
 def _whole(name: str, value: Any, knob: Knob, settings: Mapping[str, Any]) -> None:

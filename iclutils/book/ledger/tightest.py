@@ -20,12 +20,10 @@ def tightest(parts: Mapping[str, Comparison]) -> str | None:
     >>> tightest({"far": greater(5.0, se=0.1, dof=9), "near": near, "exact": greater(0.1)})
     'near'
     """
-    known = {name: part for name, part in parts.items() if part.test}
-    if len(known) < 2:
+    if len(parts) < 2:
         return None
-    sampled = {name: part for name, part in known.items() if not _computed(part)}
-    among = sampled or known
-    return min(among, key=lambda name: room(among[name]))
+    sampled = [name for name, part in parts.items() if not _computed(part)]
+    return min(sampled or parts, key=lambda name: room(parts[name]))
 
 
 def room(part: Comparison) -> float:
@@ -35,16 +33,11 @@ def room(part: Comparison) -> float:
     >>> room(equal(2.015, 2.0, tol=0.02)), room(greater(4.0, 1.0))
     (0.25, 0.75)
     """
-    gap = _gap(part)
+    gap = abs(abs(part.value - part.bound) - part.margin)  # to the nearer of its limits
     if _computed(part):
         scale = part.margin or max(abs(part.value), abs(part.bound))
         return round(gap / scale, 9) if scale and math.isfinite(gap) else gap
     return gap / part.half_width
-
-
-def _gap(part: Comparison) -> float:
-    """The distance of the value from the nearer of its limits."""
-    return abs(abs(part.value - part.bound) - part.margin)
 
 
 def _computed(part: Comparison) -> bool:

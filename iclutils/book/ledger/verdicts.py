@@ -21,7 +21,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from iclutils.book.ledger import knobs
 from iclutils.book.ledger.conditions import Beside, Condition, Found, condition_of, pattern_of
@@ -82,24 +82,6 @@ def blunt_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:
     return blunt
 
 
-class Judgement(NamedTuple):
-    """A row's verdict, and why it is *not testable* where a control did not do what it must."""
-
-    verdict: str
-    why: str
-
-
-def judgement(
-    row: Row, parts: Mapping[str, Comparison], controls: Mapping[str, Comparison]
-) -> Judgement:
-    """The verdict on a row from its ``parts`` and ``controls``."""
-    why = "; ".join(blunt_controls(row, controls))
-    if why:
-        return Judgement(NOT_TESTABLE, why)
-    outcomes = [part.outcome for part in parts.values()]
-    return Judgement(verdict_of(outcomes, "superseded_by" in row), "")
-
-
 Part = Found | Beside
 
 
@@ -158,7 +140,9 @@ class Ledger:
         if value is None and not isinstance(parts, Mapping):
             value = parts
         shown, shown_half_width = _headline(id, value)
-        verdict, why = judgement(row, judged_parts, judged_controls)
+        why = "; ".join(blunt_controls(row, judged_controls))
+        came_out = [part.outcome for part in judged_parts.values()]
+        verdict = NOT_TESTABLE if why else verdict_of(came_out, "superseded_by" in row)
         found = Record(
             chapter=self.chapter,
             id=id,

@@ -7,24 +7,23 @@ another key than the page has now is stale, and no build shows it.
     python -m iclutils.book.runs.cache stale    the chapters that have no run under their key
 """
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from iclutils.book.runs import key as keys
-from iclutils.book.runs.files import ROOT, read_yaml, write_atomically
+from iclutils.book.runs.files import ROOT, alone, read_yaml, write_atomically
 from iclutils.book.runs.origin import Origin
 from iclutils.book.runs.processor import THREADS
 
 CHAPTERS = Path("book/chapters")
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
-UNKNOWN_SECONDS = 1e6
+UNKNOWN_SECONDS = 1e6  # of a chapter that never ran: it counts as long, and starts first
 
 
 def prepare_environment(root: Path = ROOT) -> None:
@@ -154,7 +153,7 @@ def store_run(
 
     data = {"execution_seconds": seconds, "origin": origin or {}, "key": key}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    with _alone(folder):
+    with alone(folder):  # a number that is free is given again: of two, each would drop the other's
         cache = get_cache(folder)
         new = cache.cache_notebook_bundle(bundle, overwrite=True)
         for record in cache.list_cache_records():
@@ -169,25 +168,12 @@ def drop_stale(root: Path = ROOT) -> None:
         return
     from jupyter_cache import get_cache
 
-    with _alone(cache_path(root)):
+    with alone(cache_path(root)):
         cache = get_cache(cache_path(root))
         for record in cache.list_cache_records():
             path = chapter_path(Path(record.uri).stem, root)
             if not path.exists() or (record.data or {}).get("key") != page_key(path, root):
                 _drop(cache, record)
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Let one process at a time change the cache in ``folder``.
-
-    A record's number is given again once it is removed, so that of two processes each would remove
-    what the other has just written.
-    """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f"{folder.name}.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
 
 
 def _drop(cache: Any, record: Any) -> None:
@@ -213,10 +199,9 @@ def known_seconds(name: str, root: Path = ROOT) -> float | None:
         return None
 
 
-def last_seconds(name: str, root: Path = ROOT) -> float:
-    """The same as a number: an unknown chapter counts as long, so that it starts first."""
-    known = known_seconds(name, root)
-    return UNKNOWN_SECONDS if known is None else known
+def by_length(name: str, root: Path = ROOT) -> tuple[bool, float]:
+    """A key to sort chapters by: first pages come before second ones, longer before shorter."""
+    return is_second(name), -(known_seconds(name, root) or UNKNOWN_SECONDS)
 
 
 def stale(root: Path = ROOT) -> list[str]:
@@ -224,7 +209,7 @@ def stale(root: Path = ROOT) -> list[str]:
     missing = [
         name for name in toc_chapters(root) if current_run(chapter_path(name, root), root) is None
     ]
-    return sorted(missing, key=lambda name: (is_second(name), -last_seconds(name, root)))
+    return sorted(missing, key=lambda name: by_length(name, root))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@ the kernel for those.
 import ast
 import hashlib
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 
 from iclutils.book.runs.files import files_under
@@ -26,7 +28,7 @@ def reached(sources: Iterable[str], root: Path, without: str = "") -> set[str]:
     direct: set[str] = set()
     for source in sources:
         try:
-            direct |= imported(ast.parse(source), root)
+            direct |= imported(source)
         except SyntaxError:
             direct |= set(all_modules(root))
     return closure(direct - {without}, root)
@@ -38,42 +40,31 @@ def closure(names: Iterable[str], root: Path) -> set[str]:
     ahead = [PACKAGE, *names]
     while ahead:
         name = ahead.pop()
-        path = file_of(name, root)
-        if name in found or path is None:
-            continue
-        found.add(name)
-        ahead.append(name.rpartition(".")[0])
-        state = path.stat()
-        ahead.extend(_imported_by(name, path, root, state.st_mtime_ns, state.st_size))
+        path = None if name in found else file_of(name, root)
+        if path is not None:
+            found.add(name)
+            above = name.rpartition(".")[0]
+            ahead.append(above)
+            with suppress(SyntaxError):  # then nothing can import it, and its text is in the digest
+                text = path.read_text(encoding="utf8")
+                ahead.extend(imported(text, name if path.name == "__init__.py" else above))
     return found
 
 
 @cache
-def _imported_by(name: str, path: Path, root: Path, _mtime_ns: int, _size: int) -> frozenset[str]:
-    """What one module imports; time and size stand for its content in the cache's key."""
-    try:
-        tree = ast.parse(path.read_text(encoding="utf8"))
-    except SyntaxError:  # nothing can import it either, and its own text is in the digest
-        return frozenset()
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return frozenset(imported(tree, root, package))
+def imported(source: str, package: str = "") -> frozenset[str]:
+    """The dotted names that the code ``source`` imports; ``package`` is where it lies.
 
-
-def imported(tree: ast.AST, root: Path, package: str = "") -> set[str]:
-    """The modules of the package that the code ``tree`` imports; ``package`` is where it lies."""
-    return {name for name in _named(tree, package) if file_of(name, root) is not None}
-
-
-def _named(tree: ast.AST, package: str) -> Iterator[str]:
-    """The dotted names that may be modules: of ``from a import b`` both ``a`` and ``a.b``."""
-    for node in ast.walk(tree):
+    They may be modules: of ``from a import b`` both ``a`` and ``a.b``.
+    """
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level]
-            base = ".".join([*(above if node.level else []), *filter(None, [node.module])])
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            names.update([base, *(f"{base}.{alias.name}" for alias in node.names)])
+    return frozenset(names)
 
 
 def file_of(name: str, root: Path) -> Path | None:

@@ -5,15 +5,16 @@ from collections.abc import Mapping
 
 from iclutils.book.runs import sweeps
 from iclutils.book.runs.sweeps import Sweep
+from iclutils.ground import arguments
 
 
-def main(known: Mapping[str, Sweep], arguments: list[str] | None = None) -> None:
-    """Run one of the ``known`` sweeps as the ``arguments`` say, or else those of the process."""
+def main(known: Mapping[str, Sweep], words: list[str] | None = None) -> None:
+    """Run one of the ``known`` sweeps as the ``words`` say, or else those of the process."""
     parser = argparse.ArgumentParser(
         description="Run a recorded sweep, resuming where it stopped."
     )
     parser.add_argument("name", choices=sorted(known))
-    parser.add_argument("--workers", type=_workers, default=1, help="processes on this machine")
+    parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
     parser.add_argument("--dask", help="address of a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="where to train: cpu, cuda, cuda:1 …")
     again = "run jobs again that an existing record holds"
@@ -21,8 +22,9 @@ def main(known: Mapping[str, Sweep], arguments: list[str] | None = None) -> None
     parser.add_argument(
         "--plan", action="store_true", help="run the first job only, and say what all will cost"
     )
-    given = parser.parse_args(arguments)
+    given = parser.parse_args(words)
     try:
+        arguments.whole("workers", given.workers)
         sweep = known[given.name].on(given.device)
     except ValueError as error:
         parser.error(str(error))
@@ -32,10 +34,3 @@ def main(known: Mapping[str, Sweep], arguments: list[str] | None = None) -> None
     print(
         sweeps.run(given.name, sweep, workers=given.workers, dask=given.dask, fresh=given.fresh)
     )
-
-
-def _workers(text: str) -> int:
-    """A number of processes, as the command line gives it."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be a whole number, at least 1; got {text!r}")
-    return int(text)

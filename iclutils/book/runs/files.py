@@ -1,10 +1,12 @@
 """Where the book lies, which files count, how they are read, and written: whole or not at all."""
 
+import fcntl
 import io
 import json
 import os
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,24 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(folder: Path, refusal: str = "") -> Iterator[None]:
+    """Let one process at a time work in ``folder``; the system lets go when it ends or dies.
+
+    Another one waits; where there is a ``refusal`` it raises a ``RuntimeError`` that says so.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    held = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB if refusal else fcntl.LOCK_EX)
+        except BlockingIOError as taken:
+            raise RuntimeError(refusal) from taken
+        yield
+    finally:
+        os.close(held)
 
 
 def write_zip(file: io.BytesIO, held: Mapping[str, bytes]) -> None:

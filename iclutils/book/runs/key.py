@@ -9,7 +9,7 @@ only for what it reads.
 import ast
 import json
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ CLAIMS = Path("book/claims.yml")
 RECORDED = Path("book/recorded")
 SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none of them
 RECORDS = "iclutils.recorded"
-READERS = {"iclutils.book.runs.records", "iclutils.book.runs.published"}  # of records
+READER = "iclutils.book.runs.records"
 FOLDERS = {"read": RECORDED, "published": RECORDED / "authors"}  # by the function that reads them
 # where cells without comments mention records: as they are imported, one that is read by its name,
 # another function of the module; and anything else, of which nobody knows what it reads
@@ -40,7 +40,6 @@ WORDS = {
     "statement",
     "kind",
     "statistic",
-    "criterion",
     "tolerance",
     "amended",
 }
@@ -51,9 +50,7 @@ PRESENT = {"superseded_by", "audit"}  # a run asks only whether a row has them
 def page_key(chapter: str, cells: Sequence[str], root: Path = ROOT) -> str:
     """The key of the page ``chapter``, whose code cells are ``cells``."""
     block = json.dumps(used(block_of(chapter, root)), sort_keys=True, default=str)
-    modules = code.reached(cells, root)
-    files = [*code.files_of(modules, root), *_records_read(cells, root, modules)]
-    return code.digest(files, root, block)
+    return code.digest([*page_code(cells, root), *records_read(cells, root)], root, block)
 
 
 def inputs(root: Path = ROOT) -> str:
@@ -116,15 +113,10 @@ def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     They are those that ``recorded.read("…")`` and ``recorded.published("…")`` name. All of them
     where a name is computed or records are reached in another way, none where they are not reached.
     """
-    return _records_read(cells, root, code.reached(cells, root))
-
-
-def _records_read(cells: Sequence[str], root: Path, modules: Set[str]) -> list[Path]:
-    """The same, for cells that reach these ``modules``."""
-    if not READERS & modules:
+    if READER not in code.reached(cells, root):
         return []
     everything = set(files_under(root / RECORDED)) - {root / SEEDS_FILE}
-    if READERS & code.reached(cells, root, without=RECORDS):
+    if READER in code.reached(cells, root, without=RECORDS):
         return sorted(everything)
     found: set[Path] = set()
     for mention in _MENTION.finditer("\n".join(ast.unparse(ast.parse(cell)) for cell in cells)):

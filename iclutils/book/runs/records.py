@@ -1,4 +1,7 @@
-"""The records of sweeps, as files: where they lie, how they are read, what tells a changed one."""
+"""The records of sweeps, as files: where they lie, how they are read, what tells a changed one.
+
+Beside them lie numbers that authors have published, for a comparison.
+"""
 
 import hashlib
 import json
@@ -7,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from iclutils.book.runs.files import ROOT, read_json
+from iclutils.ground import arguments
 
 RECORDED = ROOT / "book" / "recorded"
+PUBLISHED = RECORDED / "authors"
 
 
 def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:
@@ -22,6 +27,19 @@ def read(name: str, folder: Path = RECORDED) -> dict[str, Any]:
         command = f"python -m iclutils.recorded {name}"
         raise FileNotFoundError(f"{path} is missing; record it with: {command}")
     return unbroken(path)
+
+
+def published(name: str) -> dict[str, Any]:
+    """The authors' numbers of this name, with their source.
+
+    ``repository``, ``commit`` and ``licence`` say where they were published, ``settings`` how far
+    their settings are known, and ``rows`` are the numbers, each with its ``path`` there. Nothing is
+    fetched. Raises ``KeyError`` for an unknown name, ``ValueError`` for a broken file.
+    """
+    known = {path.stem: path for path in PUBLISHED.glob("*.json")}
+    arguments.one_of("name", name, known)
+    found: dict[str, Any] = read_json(known[name])
+    return found
 
 
 def unbroken(path: Path) -> dict[str, Any]:

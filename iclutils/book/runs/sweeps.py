@@ -8,17 +8,15 @@ read the file with :func:`iclutils.recorded.read` and compute a slice of it agai
 :func:`iclutils.recorded.drift`.
 """
 
-import fcntl
 import functools
 import hashlib
 import inspect
 import json
-import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,32 +24,31 @@ from typing import Any
 import joblib
 import torch
 
-from iclutils.book.runs.files import ROOT, read_json, write_atomically
+from iclutils.book.runs.files import ROOT, alone, read_json, write_atomically
 from iclutils.book.runs.provenance import FIELDS, here
 from iclutils.book.runs.records import RECORDED, seal, unbroken
 from iclutils.ground import arguments
 
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
+TAKEN = (
+    "another process runs the sweep {}: wait until it has ended, or end it; "
+    "to go faster, give one process more --workers"
+)
 
 Job = dict[str, Any]
 Function = Callable[..., Mapping[str, Any]]
-
-
-def _alike(job: Job) -> float:
-    """Every job costs as much as any other."""
-    return 1.0
 
 
 @dataclass(frozen=True)
 class Sweep:
     """A pure function of its keyword settings and the list of its jobs.
 
-    ``work`` tells roughly how long a job takes, in any unit.
+    ``work`` tells roughly how long a job takes, in any unit: all of them as long, if not said.
     """
 
     function: Function
     jobs: list[Job]
-    work: Callable[[Job], float] = _alike
+    work: Callable[[Job], float] = lambda job: 1.0
 
     def on(self, device: str) -> "Sweep":
         """The same sweep on another ``device`` than ``"cpu"``.
@@ -93,10 +90,15 @@ def run(
     arguments.whole("workers", workers)
     folder = unfinished / name
     record = target / f"{name}.json"
-    with _alone(name, folder):
+    with alone(folder, TAKEN.format(name)):
         rows = {} if fresh else _kept(record, sweep.jobs)
         missing = [job for job in sweep.jobs if _key(job) not in rows]
-        with _workers(dask):
+        with ExitStack() as cluster:
+            if dask is not None:
+                from distributed import Client  # a cluster needs it, the book does not
+
+                cluster.enter_context(Client(dask))  # type: ignore[no-untyped-call]
+                cluster.enter_context(joblib.parallel_config(backend="dask"))
             _finish_all(name, sweep.function, missing, folder, workers)
         for job in missing:
             rows[_key(job)] = read_json(_path(folder, job))
@@ -119,7 +121,7 @@ def plan(
     That job is run, and kept for :func:`run`. Raises what :func:`run` raises.
     """
     folder = unfinished / name
-    with _alone(name, folder):
+    with alone(folder, TAKEN.format(name)):
         rows = {} if fresh else _kept(target / f"{name}.json", sweep.jobs)
         missing = [job for job in sweep.jobs if _key(job) not in rows]
         left = [job for job in missing if not _path(folder, job).exists()]
@@ -132,24 +134,6 @@ def plan(
         seconds = time.monotonic() - start
     hours = seconds * sum(map(sweep.work, left)) / sweep.work(first) / 3600
     return f"{said}; the first took {seconds:.1f} s, all will take about {hours:.2g} hours"
-
-
-@contextmanager
-def _alone(name: str, folder: Path) -> Iterator[None]:
-    """One process at a time has the unfinished jobs; the system lets go when it ends or dies."""
-    folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as taken:
-            raise RuntimeError(
-                f"another process runs the sweep {name}: wait until it has ended, or end it; "
-                "to go faster, give one process more --workers"
-            ) from taken
-        yield
-    finally:
-        os.close(held)
 
 
 def _key(job: Job) -> str:
@@ -174,19 +158,6 @@ def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
             raise ValueError(f"{path} has two rows for the settings {key}; run it with --fresh")
         found[key] = row | {"recorded": common | row.get("recorded", {})}
     return found
-
-
-@contextmanager
-def _workers(dask: str | None) -> Iterator[None]:
-    """Where joblib sends the jobs: to processes of this machine, or to a Dask cluster."""
-    if dask is None:
-        yield
-        return
-    from distributed import Client  # optional: a cluster needs it, the book does not
-
-    client = Client(dask)  # type: ignore[no-untyped-call]
-    with client, joblib.parallel_config(backend="dask"):
-        yield
 
 
 def _finish_all(
@@ -232,12 +203,11 @@ def _document(name: str, rows: Sequence[Job]) -> str:
         "cpu_s": round(sum(row["cpu_s"] for row in rows), 1),
         **common,
     }
-    lines = [json.dumps(_differing(row, common)) for row in rows]
-    body = ",\n ".join(lines)
+    jobs = [_differing(row, common) for row in rows]
+    head["seal"] = seal({**head, "jobs": jobs})
     opened = json.dumps(head, indent=1).removesuffix("\n}")
-    text = f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
-    sealed = json.dumps(seal(json.loads(text)))
-    return f'{opened},\n "seal": {sealed},\n "jobs": [\n {body}\n ]\n}}\n'
+    body = ",\n ".join(map(json.dumps, jobs))
+    return f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
 
 
 def _differing(row: Job, common: Mapping[str, Any]) -> Job:

@@ -136,10 +136,10 @@ def test_a_part_is_compared(part, message):
 )
 def test_a_claim_is_compared(found, message):
     other = replace(CLAIM, claim=found)
-    said = reference.disagreement(CLAIM, other)
+    said = "\n".join(reference.claim_differences(CLAIM, other))
     assert bool(said) == bool(message)
     assert message in said
-    verdict_alone = reference.disagreement(CLAIM, other, verdict_only=True)
+    verdict_alone = list(reference.claim_differences(CLAIM, other, verdict_only=True))
     assert bool(verdict_alone) == (found.verdict != "holds")
 
 

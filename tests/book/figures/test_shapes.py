@@ -50,15 +50,6 @@ def test_a_legend_has_each_label_once():
     assert [text.get_text() for text in found.get_texts()] == ["exact", "trained"]
 
 
-def test_a_legend_can_take_the_place_of_a_panel():
-    figure, (left, empty) = figures.panels(1, 2)
-    left.plot([1], [1], label="exact")
-    figures.legend(figure, empty, title="heads")
-    assert not figure.legends
-    assert not empty.axison
-    assert empty.get_legend().get_title().get_text() == "heads"
-
-
 def test_a_name_has_the_colour_of_its_curve_only_darker():
     _, (axes,) = figures.panels(1, 1)
     figures.annotate(axes, 1, 2, "rare", (1.0, 0.5, 0.0), ha="right")

@@ -4,7 +4,7 @@ import pytest
 
 from iclutils.book.ledger import HOLDS, Record
 from iclutils.book.ledger.audit import audit, complaints, mirrored
-from iclutils.ground.comparison import SUPPORTED, Comparison, equal, greater, less, within
+from iclutils.ground.comparison import equal, greater, less, within
 from iclutils.ground.estimate import width
 
 SLOPE = greater(0.3137, se=0.01, dof=19)
@@ -92,7 +92,6 @@ def test_a_control_that_is_none_is_named(part, control, kind, message):
         (equal(1.3137, 1.0, tol=0.3137, se=0.01, dof=9), "on the edge of its own tolerance"),
         (greater(width(9) * 0.0137, 0.0, se=0.0137, dof=9), "on the edge of its own tolerance"),
         (equal(0.271828, 0.271828, tol=0.1), "held against itself"),
-        (Comparison(1.0, 0.1, "by hand", SUPPORTED), "cannot be judged again"),
     ],
 )
 def test_a_part_that_cannot_turn_is_named(part, message):

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from iclutils.book.ledger import Ledger, LedgerError, beside
+from iclutils.book.ledger import Ledger, beside
 from iclutils.book.ledger.conditions import Condition, condition_of, pattern_of
-from iclutils.book.ledger.schema import load
+from iclutils.book.ledger.schema import LedgerError, load
 from iclutils.ground.estimate import Estimate
 
 SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
@@ -50,7 +50,6 @@ def test_a_condition_is_compared(text, outcome, against):
         "> 'text'",
         "> True",
         "",
-        7,
     ],
 )
 def test_what_is_no_condition_is_refused(text):

@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from iclutils.book.ledger import LedgerError, load
+from iclutils.book.ledger.schema import LedgerError, load
 
 
 def test_the_books_own_ledger_is_valid():

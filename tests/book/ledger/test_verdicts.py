@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from iclutils.book.ledger import AT_YOUR_SETTINGS, Ledger, Record
+from iclutils.book.ledger import Ledger, Record
+from iclutils.book.ledger.lines import AT_YOUR_SETTINGS
 from iclutils.book.ledger.schema import (
     FAILS,
     HOLDS,

@@ -119,10 +119,10 @@ def test_a_run_that_a_build_made_itself_is_stale(book):
 
 def test_an_unknown_chapter_counts_as_long(tmp_path):
     assert cache.known_seconds("00_mini", tmp_path) is None
-    assert cache.last_seconds("00_mini", tmp_path) == cache.UNKNOWN_SECONDS
+    assert cache.by_length("00_mini", tmp_path) == (False, -cache.UNKNOWN_SECONDS)
     cache.write_atomically(tmp_path / "_build" / "cache" / "seconds" / "00_mini", "12.5\n")
     assert cache.known_seconds("00_mini", tmp_path) == 12.5
-    assert cache.last_seconds("00_mini", tmp_path) == 12.5
+    assert cache.by_length("00_mini", tmp_path) == (False, -12.5)
 
 
 @pytest.mark.parametrize("given", ["/elsewhere", "", "{root}:/elsewhere"])

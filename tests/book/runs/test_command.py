@@ -33,8 +33,8 @@ def test_the_command_runs_or_plans_a_sweep(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
-    (["halves", "--workers", "0"], "--workers: must be a whole number, at least 1; got '0'"),
-    (["halves", "--workers", "x"], "--workers: must be a whole number, at least 1; got 'x'"),
+    (["halves", "--workers", "0"], "workers must be at least 1; got 0"),
+    (["halves", "--workers", "x"], "argument --workers: invalid int value: 'x'"),
     (["halves", "--plan", "--device", "gpu"], "device must be cpu, cuda, cuda:1 …; got 'gpu'"),
     (["cpus", "--device", "cuda"], "device must be 'cpu' for this sweep; got 'cuda'"),
 ])

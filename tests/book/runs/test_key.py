@@ -33,7 +33,6 @@ PACKAGE = {
     "iclutils/book/__init__.py": "",
     "iclutils/book/runs/__init__.py": "",
     "iclutils/book/runs/records.py": "",
-    "iclutils/book/runs/published.py": "",
     "book/recorded/a.json": "1",
     "book/recorded/b.json": "2",
     "book/recorded/seeds.json": "3",
@@ -197,7 +196,6 @@ def test_another_page_has_other_modules(root):
         ("import iclutils.recorded\niclutils.recorded.read('a')", None),
         ("from iclutils import recorded\nimport iclutils\niclutils.recorded.read('a')", None),
         ("from iclutils.book.runs.records import read\nread('a')", None),
-        ("from iclutils import recorded\nfrom iclutils.book.runs import published", None),
         ("%time 1", None),  # no plain Python: who knows
     ],
 )

@@ -9,7 +9,8 @@ import pytest
 import yaml
 
 from iclutils.book import ledger
-from iclutils.book.ledger import HOLDS, Document, Record
+from iclutils.book.ledger import HOLDS, Record
+from iclutils.book.ledger.schema import Document
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.origin import Run
 from iclutils.book.site.aids import access, cite, fonts

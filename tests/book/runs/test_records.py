@@ -1,4 +1,4 @@
-"""What authors published is kept with its source, and read without fetching anything."""
+"""Records are read as they were written: sweeps, and what authors published with its source."""
 
 import json
 import os
@@ -12,12 +12,12 @@ from pathlib import Path
 import authors
 import pytest
 
-from iclutils.book.runs import published
+from iclutils.book.runs import records
 
 
-@pytest.mark.parametrize("path", sorted(published.PUBLISHED.glob("*.json")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(records.PUBLISHED.glob("*.json")), ids=lambda p: p.stem)
 def test_every_number_says_where_it_comes_from(path):
-    found = published.published(path.stem)
+    found = records.published(path.stem)
     assert found == json.loads(path.read_text(encoding="utf8"))
     assert found["repository"].startswith("https://github.com/")
     assert len(found["commit"]) == 40
@@ -28,7 +28,7 @@ def test_every_number_says_where_it_comes_from(path):
 
 def test_an_unknown_name_is_refused():
     with pytest.raises(KeyError, match="name must be one of"):
-        published.published("nobody")
+        records.published("nobody")
 
 
 CLONES = {  # of each repository whose numbers are kept
@@ -36,9 +36,9 @@ CLONES = {  # of each repository whose numbers are kept
 }
 
 
-@pytest.mark.parametrize("path", sorted(published.PUBLISHED.glob("*.json")), ids=lambda p: p.stem)
+@pytest.mark.parametrize("path", sorted(records.PUBLISHED.glob("*.json")), ids=lambda p: p.stem)
 def test_every_number_stands_in_the_authors_repository(path):
-    found = published.published(path.stem)
+    found = records.published(path.stem)
     variable = CLONES[found["repository"]]
     if variable not in os.environ:
         pytest.skip(f"{variable} names no clone of {found['repository']}")
