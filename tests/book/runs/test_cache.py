@@ -38,9 +38,9 @@ def test_an_interrupted_run_is_not_taken_for_a_whole_one(tmp_path):
 
 
 def lost(folder, name):
-    """How many of 60 runs of three chapters are gone as soon as they are kept."""
+    """How many of 20 runs of three chapters are gone as soon as they are kept."""
     missing = 0
-    for number in range(60):
+    for number in range(20):
         path = folder.parent / f"{name}_{number % 3}.md"
         cell = nbformat.v4.new_code_cell(f"{path.stem} = 1", execution_count=1)
         notebook = nbformat.v4.new_notebook(cells=[cell])
