@@ -12,6 +12,7 @@ from nbformat import v4
 
 from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.runs import cache, origin
+from iclutils.book.site.aids import previews, search
 
 ROOT = Path(__file__).resolve().parents[1]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -66,6 +67,15 @@ def verdict(record):
     return v4.new_output("display_data", data=data)
 
 
+def executed(path):
+    """A chapter as a notebook that was run, and its cells of code, without outputs."""
+    notebook = cache.read_chapter(path)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, 1):
+        cell["execution_count"] = number
+    return notebook, code
+
+
 class Site:
     """A book of one chapter, whose run is put into the cache by hand."""
 
@@ -116,15 +126,22 @@ class Site:
     def html(self):
         return self.root / "_build" / "html"
 
+    def places(self):
+        """What the search finds."""
+        text = (self.html / search.PLACES).read_text(encoding="utf8")
+        return json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
+
+    def previews(self, name):
+        """What is shown beside links to the places of a page."""
+        text = (self.html / previews.FOLDER / f"book/{name}.js").read_text(encoding="utf8")
+        return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
+
     def key(self):
         return json.loads(self.note.read_text(encoding="utf8"))["key"]
 
     def ran(self, records=(), seconds=45.0, **changed):
         """As the checker leaves a run behind: every cell with its number, the last with records."""
-        notebook = cache.read_chapter(self.chapter)
-        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        for number, cell in enumerate(code, 1):
-            cell["execution_count"] = number
+        notebook, code = executed(self.chapter)
         code[-1]["outputs"] = list(map(verdict, records))
         run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
         key = cache.page_key(self.chapter, self.root)
