@@ -93,7 +93,7 @@ def sampled(learning_rate: float) -> Any:
     return training.train_sampled(P, FRAME, 8, learning_rate=learning_rate, **how)
 
 
-class Refusal(NamedTuple):
+class Bad(NamedTuple):
     """A bad call, the words that its error says, and the kind of it."""
 
     call: Any
@@ -102,265 +102,247 @@ class Refusal(NamedTuple):
 
 
 SILENT = {  # once a value came, or NaN
-    "degree 1.5": Refusal(
-        lambda: sphere.gegenbauer(numbers(0.5), 3, numbers(1.5)), "degrees .* 1.5"
-    ),
-    "degree −2": Refusal(lambda: sphere.multiplicity(numbers(-2.0), 3), "degrees .* -2"),
-    "characteristic of r² < 0": Refusal(
+    "degree 1.5": Bad(lambda: sphere.gegenbauer(numbers(0.5), 3, numbers(1.5)), "degrees .* 1.5"),
+    "degree −2": Bad(lambda: sphere.multiplicity(numbers(-2.0), 3), "degrees .* -2"),
+    "characteristic of r² < 0": Bad(
         lambda: sphere.characteristic(numbers(-4.0), 3), "squared .* -4"
     ),
-    "characteristic of NaN": Refusal(
+    "characteristic of NaN": Bad(
         lambda: sphere.characteristic(numbers(NAN), 3), "squared must be finite"
     ),
-    "equal of text": Refusal(
+    "equal of text": Bad(
         lambda: statistics.equal("1", 1.0, tol=0.1), "value must be a real number", TypeError
     ),
-    "complex samples": Refusal(
+    "complex samples": Bad(
         lambda: statistics.mean_se(torch.tensor([1 + 1j, 2])), "samples must be real", TypeError
     ),
-    "negative se of a line": Refusal(
+    "negative se of a line": Bad(
         lambda: statistics.line([0, 1, 2], [0, 1, 2], [1, -1, 1], dof=3), "se must be positive.* -1"
     ),
-    "dof 0 of a line": Refusal(
+    "dof 0 of a line": Bad(
         lambda: statistics.line([0, 1, 2], [0, 1, 2], [1, 1, 1], dof=0), "dof .* 0"
     ),
-    "difference of an error NaN": Refusal(
+    "difference of an error NaN": Bad(
         lambda: statistics.difference(
             statistics.Estimate(1.0, NAN, 9), statistics.Estimate(1.0, 0.1, 9)
         ),
         "estimates must .*nan",
     ),
-    "jackknife of NaN": Refusal(
+    "jackknife of NaN": Bad(
         lambda: statistics.jackknife(lambda kept: float(kept.mean()), spoilt(4)),
         r"function\(samples\).* must be finite",
     ),
-    "jackknife of nothing": Refusal(
-        lambda: statistics.jackknife_se(ones(0)), "trials in without .* 0"
-    ),
-    "directions in d = 0": Refusal(
+    "jackknife of nothing": Bad(lambda: statistics.jackknife_se(ones(0)), "trials in without .* 0"),
+    "directions in d = 0": Bad(
         lambda: tasks.directions((2,), 0, draw()), "d must be at least 1; got 0"
     ),
-    "effective number of no weight": Refusal(
+    "effective number of no weight": Bad(
         lambda: attention.effective_number(torch.zeros(4, 1)), "gamma .* all weights"
     ),
-    "no degrees": Refusal(
+    "no degrees": Bad(
         lambda: isotropic.limit(3, 50, degrees=torch.tensor([], dtype=torch.int64)),
         "degrees must rise",
     ),
-    "a degree twice": Refusal(
-        lambda: isotropic.limit(3, 50, degrees=torch.tensor([1, 1])), "degrees"
-    ),
-    "loss at σ < 0": Refusal(lambda: WINDOWS.loss(-1.0), "sigma .* -1"),
-    "value weight at σ < 0": Refusal(lambda: WINDOWS.value_weight(-1.0), "sigma .* -1"),
-    "−5 tokens": Refusal(lambda: CASE.contexts(-5, 0), "tokens .* -5"),
-    "error at ρ < 0": Refusal(lambda: MOMENTS.error(ones(3, 4), -1.0), "rho .* -1"),
-    "χ² of 0 degrees": Refusal(
-        lambda: chi_square(0, 3, draw()), "degrees must be at least 1; got 0"
-    ),
-    "no ridges": Refusal(lambda: setting.errors(POINT, [], 0, 0), "ridges .* none"),
-    "a layer without tokens": Refusal(
+    "a degree twice": Bad(lambda: isotropic.limit(3, 50, degrees=torch.tensor([1, 1])), "degrees"),
+    "loss at σ < 0": Bad(lambda: WINDOWS.loss(-1.0), "sigma .* -1"),
+    "value weight at σ < 0": Bad(lambda: WINDOWS.value_weight(-1.0), "sigma .* -1"),
+    "−5 tokens": Bad(lambda: CASE.contexts(-5, 0), "tokens .* -5"),
+    "error at ρ < 0": Bad(lambda: MOMENTS.error(ones(3, 4), -1.0), "rho .* -1"),
+    "χ² of 0 degrees": Bad(lambda: chi_square(0, 3, draw()), "degrees must be at least 1; got 0"),
+    "no ridges": Bad(lambda: setting.errors(POINT, [], 0, 0), "ridges .* none"),
+    "a layer without tokens": Bad(
         lambda: reduced.linear_attention(ones(4, 1), ones(4, 4), ones(4, 4)), "columns of z.* 1"
     ),
-    "a reduced model without tokens": Refusal(
+    "a reduced model without tokens": Bad(
         lambda: reduced.reduced_prediction(ones(4, 1), ones(3, 4)), "columns of z.* 1"
     ),
-    "prompts of 0 tokens": Refusal(
+    "prompts of 0 tokens": Bad(
         lambda: stage_prompts.draw_prompts(P, FRAME, 0, 1, 2, draw()), "N .* 0"
     ),
-    "a layer of d + 2 rows": Refusal(
+    "a layer of d + 2 rows": Bad(
         lambda: layer.predict(ones(1, 6, 4), ones(1, 2, 5, 4), ones(1, 2, 5), ones(1, 2, 4)),
         "rows of W.* 6",
     ),
-    "a diverging training on tokens": Refusal(
+    "a diverging training on tokens": Bad(
         lambda: sampled(1e300), r"learning_rate .* 1e\+300", RuntimeError
     ),
-    "passage of level NaN": Refusal(
-        lambda: training.first_passage(GRID, GRID, NAN), "level .* nan"
-    ),
-    "passage of NaN": Refusal(
+    "passage of level NaN": Bad(lambda: training.first_passage(GRID, GRID, NAN), "level .* nan"),
+    "passage of NaN": Bad(
         lambda: training.first_passage(GRID, spoilt(5), 1.0), "values must be finite"
     ),
-    "others at σ < 0": Refusal(lambda: lookup.Lookup(5, 8).others(-3.0), "sigma .* -3"),
-    "a flow of tolerance 10": Refusal(
-        lambda: meanfield.flow("rare", 5, 0.5, rtol=10), "rtol .* 10"
-    ),
-    "a diverging descent": Refusal(
+    "others at σ < 0": Bad(lambda: lookup.Lookup(5, 8).others(-3.0), "sigma .* -3"),
+    "a flow of tolerance 10": Bad(lambda: meanfield.flow("rare", 5, 0.5, rtol=10), "rtol .* 10"),
+    "a diverging descent": Bad(
         lambda: meanfield.descend("rare", 5, 0.5, learning_rate=1e300, steps=4),
         r"learning_rate .* 1e\+300",
         RuntimeError,
     ),
-    "the spectrum of degree −2": Refusal(
+    "the spectrum of degree −2": Bad(
         lambda: functions.Cosine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
     ),
-    "an affine spectrum of degree −2": Refusal(
+    "an affine spectrum of degree −2": Bad(
         lambda: functions.Affine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
     ),
-    "complement of NaN": Refusal(lambda: subspaces.complement(spoilt(3, 2)), "B must be finite"),
-    "ρ of M = 0": Refusal(lambda: alignment.rho(0 * EYE, EYE[:, :2]), "M must not be zero"),
-    "answer to a label NaN": Refusal(
+    "complement of NaN": Bad(lambda: subspaces.complement(spoilt(3, 2)), "B must be finite"),
+    "ρ of M = 0": Bad(lambda: alignment.rho(0 * EYE, EYE[:, :2]), "M must not be zero"),
+    "answer to a label NaN": Bad(
         lambda: attention.predict(EYE, BAD_LABEL), "prompt.y must be finite"
     ),
-    "linear answer to a token NaN": Refusal(
+    "linear answer to a token NaN": Bad(
         lambda: attention.predict(EYE, BAD_TOKEN, "linear"), "x must be finite"
     ),
-    "parabola through NaN": Refusal(
+    "parabola through NaN": Bad(
         lambda: curves.parabola_minimum(GRID, spoilt(5)), "loss must be finite"
     ),
-    "label of tokens NaN": Refusal(
+    "label of tokens NaN": Bad(
         lambda: linear.gaussian_label(spoilt(3, 3), EYE, 0.1), "tokens must be finite"
     ),
-    "scaled by NaN": Refusal(lambda: WINDOWS.scaled(NAN), "L .* nan"),
-    "loss of M = NaN": Refusal(
+    "scaled by NaN": Bad(lambda: WINDOWS.scaled(NAN), "L .* nan"),
+    "loss of M = NaN": Bad(
         lambda: lowrank.loss_at(CASE.contexts(60, 0), spoilt(4, 4)), "M must be finite"
     ),
-    "error of Γ = NaN": Refusal(lambda: MOMENTS.error(spoilt(3, 4), 0.1), "gamma must be finite"),
-    "dMMSE on tasks NaN": Refusal(
+    "error of Γ = NaN": Bad(lambda: MOMENTS.error(spoilt(3, 4), 0.1), "gamma must be finite"),
+    "dMMSE on tasks NaN": Bad(
         lambda: dmmse.dmmse_errors(spoilt(4, 3), 6, 0.1, draw(), 2, fresh=True),
         "tasks must be finite",
     ),
-    "a diverging layer": Refusal(
+    "a diverging layer": Bad(
         lambda: layer_training.train(FLEET, 0, [3], learning_rate=1e200),
         r"learning_rate .* 1e\+200",
         RuntimeError,
     ),
-    "a diverging transformer": Refusal(
+    "a diverging transformer": Bad(
         lambda: transformer_training.train(NETWORK, FLEET, 0, [3], learning_rate=1e30),
         r"learning_rate .* 1e\+30",
         RuntimeError,
     ),
-    "attention to no token": Refusal(
+    "attention to no token": Bad(
         lambda: layer.attention(numbers(0, 0, 0), 0 * COUNTS), "counts must hold"
     ),
-    "attention of θ = NaN": Refusal(
-        lambda: layer.attention(spoilt(3), COUNTS), "theta must be finite"
-    ),
-    "closing till 1e4": Refusal(lambda: lookup.closing(8, INF, end=1e4), "end .* 10000"),
-    "velocity at NaN": Refusal(
+    "attention of θ = NaN": Bad(lambda: layer.attention(spoilt(3), COUNTS), "theta must be finite"),
+    "closing till 1e4": Bad(lambda: lookup.closing(8, INF, end=1e4), "end .* 10000"),
+    "velocity at NaN": Bad(
         lambda: meanfield.velocity("rare", 5, 0.5, [NAN, 0, 0]), "entries .*nan"
     ),
-    "a force of NaN": Refusal(
+    "a force of NaN": Bad(
         lambda: meanfield.descend("rare", 5, 0.5, learning_rate=1, steps=2, off_target=NAN),
         "off_target .* nan",
     ),
 }
 UNCLEAR = {  # once the error was somebody else's
-    "d of text": Refusal(
+    "d of text": Bad(
         lambda: sphere.multiplicity(numbers(1.0), "3"), "d must be a whole number", TypeError
     ),
-    "dim 5": Refusal(lambda: statistics.mean_se(ones(3), 5), "dim .* 5"),
-    "a line through text": Refusal(
+    "dim 5": Bad(lambda: statistics.mean_se(ones(3), 5), "dim .* 5"),
+    "a line through text": Bad(
         lambda: statistics.line(["a", "b", "c"], [0, 1, 2]), "x must be numbers", TypeError
     ),
-    "tokens of another d": Refusal(
+    "tokens of another d": Bad(
         lambda: functions.Affine(3).evaluate(functions.Affine(3).sample((2,), draw()), ones(2, 4)),
         "x must have shape .* d = 3",
     ),
-    "distances of tokens of another d": Refusal(
+    "distances of tokens of another d": Bad(
         lambda: functions.Distance(3).evaluate(
             functions.Distance(3).sample((2,), draw()), ones(5, 4)
         ),
         "x must have shape .* d = 3",
     ),
-    "a cosine's spectrum at d = 400": Refusal(
+    "a cosine's spectrum at d = 400": Bad(
         lambda: functions.Cosine(400).spectrum(torch.tensor([2])), "d .* 400"
     ),
-    "size −1": Refusal(lambda: functions.Affine(3).sample((-1,), draw()), "size .* -1"),
-    "size 3": Refusal(
+    "size −1": Bad(lambda: functions.Affine(3).sample((-1,), draw()), "size .* -1"),
+    "size 3": Bad(
         lambda: covariates.sample(covariates.Sphere(3), 3, draw()), "size .* tuple", TypeError
     ),
-    "size of text": Refusal(
-        lambda: tasks.symmetric_uniform("a", draw()), "size .* tuple", TypeError
-    ),
-    "a stretch of NaN": Refusal(
+    "size of text": Bad(lambda: tasks.symmetric_uniform("a", draw()), "size .* tuple", TypeError),
+    "a stretch of NaN": Bad(
         lambda: covariates.StretchedAnew(3).from_gaussian(spoilt(4, 3)), "z must be finite"
     ),
-    "tasks and tokens of two d": Refusal(
+    "tasks and tokens of two d": Bad(
         lambda: window_prompts.draw(
             functions.Affine(3), covariates.Sphere(4), 5, 0.1, 1, (2,), draw()
         ),
         "x must have shape .* d = 3",
     ),
-    "a kernel of another k": Refusal(
+    "a kernel of another k": Bad(
         lambda: links.LowRankLink(EYE[:, :2], "linear").kernel(ones(2, 3), ones(2, 3)),
         "u must have shape .* k = 2",
     ),
-    "a spline through NaN": Refusal(
+    "a spline through NaN": Bad(
         lambda: curves.spline_minima(GRID, spoilt(1, 5)), "loss must be finite"
     ),
-    "a singular label": Refusal(
+    "a singular label": Bad(
         lambda: linear.best_matrix(0 * EYE, 0 * EYE, 0 * EYE, 5), "label .* singular"
     ),
-    "lemma's token 7": Refusal(
+    "lemma's token 7": Bad(
         lambda: lemmas.term_slopes(1.0, ones(3), 2, 10, 0, which=7), "which .* 7"
     ),
-    "no τ": Refusal(lambda: Phase(1, 1, [], 0.1), "tau must hold"),
-    "τ of text": Refusal(lambda: Phase(1, 1, ["a"], 0.1), "tau must be a number", TypeError),
-    "α and τ that do not broadcast": Refusal(
+    "no τ": Bad(lambda: Phase(1, 1, [], 0.1), "tau must hold"),
+    "τ of text": Bad(lambda: Phase(1, 1, ["a"], 0.1), "tau must be a number", TypeError),
+    "α and τ that do not broadcast": Bad(
         lambda: Phase([1, 2], 1, [1, 2, 3], 0.1), "alpha, .* must broadcast"
     ),
-    "a phase of 0.5": Refusal(
-        lambda: asymptotics.errors(0.5, 0.1), "phase must be a Phase", TypeError
-    ),
-    "moments of two d": Refusal(
+    "a phase of 0.5": Bad(lambda: asymptotics.errors(0.5, 0.1), "phase must be a Phase", TypeError),
+    "moments of two d": Bad(
         lambda: equivalents.finite_equivalent(MOMENTS, OTHER_MOMENTS, 20, 0.1, 0.1),
         "fresh.cross .* d = 3",
     ),
-    "an indefinite covariance": Refusal(
+    "an indefinite covariance": Bad(
         lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
         "covariance must be positive definite",
     ),
-    "an indefinite covariance of the fast sampler": Refusal(
+    "an indefinite covariance of the fast sampler": Bad(
         lambda: prompts.sample(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
         "covariance must be positive definite",
     ),
-    "a covariance of another d": Refusal(
+    "a covariance of another d": Bad(
         lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=ones(2, 2)),
         "covariance must have shape .* d = 3",
     ),
-    "dense of NaN": Refusal(
+    "dense of NaN": Bad(
         lambda: solver.solve_dense(prompts.Prompts(spoilt(5, 3), ones(5, 4), ones(5)), 0.1),
         "prompts.x must be finite",
     ),
-    "no prompts": Refusal(lambda: solver.solve(NO_PROMPTS, 0.1), "the number of prompts .* 0"),
-    "α of two numbers": Refusal(
+    "no prompts": Bad(lambda: solver.solve(NO_PROMPTS, 0.1), "the number of prompts .* 0"),
+    "α of two numbers": Bad(
         lambda: setting.Setting(4, [1, 2], 0.5, 0.5, 0.1), "alpha must be .* number", TypeError
     ),
-    "a ridge that is no list": Refusal(
+    "a ridge that is no list": Bad(
         lambda: setting.errors(POINT, 0.1, 0, 0), "ridges must be a sequence", TypeError
     ),
-    "a curve of no settings": Refusal(lambda: setting.curve([], 0.1, 0, 1), "settings .* none"),
-    "a fleet of 5": Refusal(lambda: fleet.draw_fleet(5, 3, 4, 0.1, 0), "sizes .* 5", TypeError),
-    "u of another length": Refusal(
+    "a curve of no settings": Bad(lambda: setting.curve([], 0.1, 0, 1), "settings .* none"),
+    "a fleet of 5": Bad(lambda: fleet.draw_fleet(5, 3, 4, 0.1, 0), "sizes .* 5", TypeError),
+    "u of another length": Bad(
         lambda: layers.layer_output(FLEET.z, ones(1, 3), ones(1, 4, 3)),
         "u must have shape .* e = 4",
     ),
-    "a missing weight": Refusal(
+    "a missing weight": Bad(
         lambda: transformers.forward(NETWORK, {}, ones(1, 2, 5, 4)), "weights .*embed", KeyError
     ),
-    "an absent device": Refusal(
+    "an absent device": Bad(
         lambda: transformer_training.train(NETWORK, FLEET, 0, [1], device="nowhere"),
         "device .* 'nowhere'",
     ),
-    "counts of shape 2": Refusal(
+    "counts of shape 2": Bad(
         lambda: stage_prompts.draw_counts(P, 5, 2, draw()), "shape .* 2", TypeError
     ),
-    "a frame of another K": Refusal(
+    "a frame of another K": Bad(
         lambda: stage_prompts.draw_prompts(P, FRAME[:2], 5, 1, 2, draw()), "frame .* K = 3"
     ),
-    "target 5 of K = 3": Refusal(
+    "target 5 of K = 3": Bad(
         lambda: layer.prompt_errors(0 * ones(1, 3), COUNTS, torch.tensor([5])), r"targets .*\[5\]"
     ),
-    "targets that are not whole": Refusal(
+    "targets that are not whole": Bad(
         lambda: training.train_reduced(
             P, 9, numbers(0, 1), learning_rate=1, steps=1, prompts=2, generator=draw()
         ),
         "targets must be whole numbers .*float64",
     ),
-    "10⁴⁰⁰ tokens": Refusal(lambda: absence.log_floor(5, 0.5, 10**400), "N must be .* inf"),
-    "velocity at two entries": Refusal(
+    "10⁴⁰⁰ tokens": Bad(lambda: absence.log_floor(5, 0.5, 10**400), "N must be .* inf"),
+    "velocity at two entries": Bad(
         lambda: meanfield.velocity("rare", 5, 0.5, [0, 0]), "entries must be three"
     ),
-    "κ of text": Refusal(
+    "κ of text": Bad(
         lambda: recorded.reduced_errors(
             d=4, alpha=1.0, kappa="many", tau=0.5, rho=0.1, ridge=0.1, trial=0, seed=0
         ),

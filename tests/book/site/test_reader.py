@@ -12,12 +12,10 @@ from docutils import nodes
 from iclutils.book.ledger.schema import CLAIMS_FILE
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site.aids import description
-from iclutils.book.site.aids.previews import Body
 from iclutils.book.site.downloads import archive, markdown, offers, portable
 from iclutils.book.site.downloads.markdown import Markdown
-from iclutils.book.site.nodes import badge, tag
 from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
-from iclutils.book.site.verdicts import deviations, times
+from iclutils.book.site.verdicts import times
 
 
 @pytest.mark.parametrize(
@@ -67,16 +65,6 @@ def test_words_of_blocks_do_not_run_together():
     assert plain_markdown("at $d^2$ tasks") == "at d² tasks"
 
 
-def test_an_element_is_cut_out_whole():
-    body = Body('<div id="x"><div>a</div></div><p class="b">b</p><p class="b">c</p>')
-    assert body.element(body.starts["x"]) == '<div id="x"><div>a</div></div>'
-    assert list(body.starts) == ["x"]
-    paragraph_b = re.compile('<(p) class="b">')
-    assert body.first_after("x", paragraph_b) == '<p class="b">b</p>'
-    assert body.first_after("x", re.compile("<(dd)>")) == ""
-    assert body.first_after("y", paragraph_b) == ""
-
-
 def paragraph(*children):
     return nodes.paragraph("", "", *children)
 
@@ -121,10 +109,6 @@ def test_a_note_becomes_a_quotation_under_its_title(writer):
     titled = nodes.admonition("", nodes.title("", "Aside"), words)
     assert writer.block(titled) == "> **Aside**\n>\n> It is so."
     assert writer.block(nodes.note("", words.deepcopy())) == "> It is so."
-
-
-def test_a_verdict_becomes_markdown(writer):
-    assert writer.block(tag("p", badge("holds"), " It does.")) == "**✓ holds** It does."
 
 
 def test_addresses_lead_where_a_notebook_can_follow():
@@ -219,16 +203,6 @@ def test_the_literature_is_linked_and_used():
         # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
         assert "\\" not in fields, key
         assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
-
-
-def test_a_deviation_is_named_by_its_first_words():
-    entry = nodes.list_item("", paragraph(nodes.strong("", "Task norm."), nodes.Text(" Ours is")))
-    listed = nodes.enumerated_list("", entry)
-    section = nodes.section("", nodes.title("", "Deviations"), listed)
-    other = nodes.section("", nodes.title("", "Verdicts"), nodes.enumerated_list())
-    page = nodes.section("", section, other)
-    assert list(deviations.entries(page)) == [entry]
-    assert deviations.subject(entry) == "Task norm"
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])
