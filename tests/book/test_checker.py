@@ -5,6 +5,7 @@ chapter and one for every kind of damage, and the tests read from its report wha
 The chapters draw their numbers without torch, for which every kernel would wait.
 """
 
+import json
 import re
 
 import pytest
@@ -184,6 +185,7 @@ def test_a_knob_is_turned_refused_and_wired(damaged):
     refused = found[f"{SOUND}.md@trials=1"]
     assert not refused["cell1"]
     assert "trials must be at least 2; got 1" in refused["cell2"]
+    assert "not run: an earlier cell of this chapter failed" in refused["cell3"]
     assert "did not run through" in refused["knob"]
     unwired = found["02_empty.md@seed=1"]
     assert "empty-mean, the headline: 0.0" in unwired["knob"]
@@ -219,19 +221,18 @@ def cached_mean(book):
 def test_a_change_in_the_package_runs_the_page_again_and_shows_by_how_much(damaged):
     """A wrong constant in a module that it imports; a word of the ledger runs nothing."""
     book = damaged[0]
-    assert SOUND not in book.stale()
     before = cached_mean(book)
     row = book.ledger["chapters"][SOUND]["claims"][0]
     row["brief"] = "The mean of very many normal draws is zero."
     book.write()
-    assert SOUND not in book.stale()
+    assert cached_mean(book) == before
     module = book.root / "iclutils" / "ground" / "estimate.py"
     module.write_text(
         module.read_text().replace(
             "Estimate(_known(value), spread", "Estimate(_known(value) + 0.5, 0.5 * spread"
         )
     )
-    assert set(book.stale()) == set(book.toc)
+    assert bookcache.current_run(book.path(SOUND), book.root) is None
     found, code, output = book.run("--fill-cache", chapters=[SOUND])
     assert code == 1, output
     assert re.search(rf"^{SOUND} begins, about \d+ s left$", output, re.MULTILINE), output
@@ -242,23 +243,32 @@ def test_a_change_in_the_package_runs_the_page_again_and_shows_by_how_much(damag
     shift = after.value - before.value
     assert shift == pytest.approx(0.5, abs=1e-12)  # both means are below 1: a few rounding errors
     assert origin(book, SOUND)["outcome"] == "disagrees"
-    assert set(book.stale()) == set(book.toc) - {SOUND}
 
 
 def test_master_seeds_are_turned_compared_and_recorded(tmp_path):
+    """What is new replaces what was, under its seed; a row whose verdicts differ is marked."""
     book = Book(tmp_path).chapter(
-        SOUND, expected=[("count, verdict: holds", "count, verdict: fails"), ("0.01", "9.99")]
+        SOUND,
+        text=[('{"none": count}', '{"none": 5 * (seed - 1)}')],
+        expected=[("count, verdict: holds", "count, verdict: fails"), ("0.01", "9.99")],
     )
     record = tmp_path / SEEDS_FILE
-    bookcache.write_atomically(record, '{"mini-mean": {"7": "fails"}, "gone": {"1": "holds"}}')
+    before = {"mini-mean": {"10": "fails", "7": "fails", "1": "fails"}, "gone": {"1": "holds"}}
+    bookcache.write_atomically(record, json.dumps(before))
     _, code, output = book.run("--master-seeds=1 2")
     assert code == 1, output
     assert "mini-count: the verdict changed from 'fails' to 'holds'" in output
     assert "mini-mean: " not in output
-    found = yaml.safe_load(record.read_text())
-    assert found["mini-mean"] == {"1": "holds", "2": "holds", "7": "fails"}
-    assert found["mini-count"] == {"1": "holds", "2": "holds"}
-    assert "gone" not in found
+    found = json.loads(record.read_text(encoding="utf8"))
+    assert found == {
+        "mini-count": {"1": "holds", "2": "fails"},
+        "mini-mean": {"1": "holds", "2": "holds", "7": "fails", "10": "fails"},
+    }
+    assert [*found] == sorted(found)
+    assert [*found["mini-mean"]] == ["1", "2", "7", "10"]
+    assert re.search(r"^claim +seed 1 +seed 2 *$", output, re.MULTILINE), output
+    assert re.search(r"^mini-count +holds +fails +<- differ$", output, re.MULTILINE), output
+    assert re.search(r"^mini-mean +holds +holds *$", output, re.MULTILINE), output
 
 
 def test_a_chapter_without_a_reference_is_judged_noted_and_then_given_one(tmp_path):

@@ -264,10 +264,8 @@ def test_master_seeds_that_are_none_are_refused_at_once(installed, seeds, word):
     assert not any("asked:" in line for line in lines)
 
 
-def test_a_chapter_has_to_be_named(checkout):
-    (checkout / ".venv").mkdir()
-    (checkout / ".venv" / ".installed").touch()
-    code, lines = make(checkout, "chapter")
+def test_a_chapter_has_to_be_named(installed):
+    code, lines = make(installed, "chapter")
     assert code != 0
     assert "make chapter NAME=01_attention_window" in lines[0]
 

@@ -135,11 +135,6 @@ def test_of_a_run_that_broke_off_nothing_is_judged(checked):
     assert run.noted == [{}]
 
 
-def test_a_claim_that_is_not_checked_is_red(checked):
-    found, _ = checked(Reference([], **PAGE))
-    assert "not checked by the chapter" in str(found["claim:mini-a"])
-
-
 def test_a_reference_that_is_missing_or_none_is_named(monkeypatch, tmp_path):
     monkeypatch.setattr(comparison, "ROOT", tmp_path)
     monkeypatch.setattr(comparison, "expected_path", lambda name: tmp_path / f"{name}.yml")

@@ -1,6 +1,5 @@
 """What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
 
-import io
 import random
 import re
 import unicodedata
@@ -10,7 +9,7 @@ import pytest
 from docutils import nodes
 
 from iclutils.book.ledger.schema import CLAIMS_FILE
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.site.aids import description
 from iclutils.book.site.downloads import archive, markdown, offers, portable
 from iclutils.book.site.downloads.markdown import Markdown
@@ -119,36 +118,16 @@ def test_addresses_lead_where_a_notebook_can_follow():
     assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
 
 
-def test_the_archive_is_the_same_for_the_same_site(tmp_path):
+def test_the_archive_holds_what_readers_open_and_states_its_size(tmp_path):
     site = tmp_path / "html"
-    (site / "book").mkdir(parents=True)
-    (site / "index.html").write_text("hello")
-    (site / "book" / "a.html").write_text("a")
-    for name in ("LICENSE", "CITATION.cff", "README.md"):
-        (tmp_path / name).write_text("free")
     for name in (".buildinfo", "searchindex.js", "objects.inv"):  # no reader opens them
-        (site / name).write_text("x")
+        write_atomically(site / name, "x")
     shown = {"search-places.js", "book/a.svg", "book/a.csv", "book/ledger.json", "book/a.ipynb"}
     for name in shown:
-        (site / name).write_text("x")
-    first = archive.archive(site, tmp_path).file
-    (site / archive.PLACE).parent.mkdir(parents=True)
-    (site / archive.PLACE).write_bytes(first)  # it does not hold itself
-    assert archive.archive(site, tmp_path).file == first
-    held = zipfile.ZipFile(io.BytesIO(first))
-    assert held.testzip() is None
-    names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
-    assert names == shown | {"README.txt", "LICENSE", "CITATION.cff", "index.html", "book/a.html"}
-    with pytest.raises(FileNotFoundError, match="site must be a folder"):
-        archive.archive(tmp_path / "nowhere")
-
-
-def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
-    site = tmp_path / "html"
-    site.mkdir()
-    (site / "picture.png").write_bytes(random.Random(0).randbytes(2_340_000))
+        write_atomically(site / name, "x")
+    write_atomically(site / "picture.png", random.Random(0).randbytes(2_340_000))
     offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
-    (site / "downloads.html").write_text(offer % "")
+    write_atomically(site / "downloads.html", offer % "")
     archive.write_archive(site)
     found = site / archive.PLACE
     said = offer % f" ({offers.size_text(found.stat().st_size)})"
@@ -157,10 +136,14 @@ def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
     with zipfile.ZipFile(found) as held:
         assert held.testzip() is None
         assert held.read(f"{archive.NAME}/downloads.html").decode() == said
-        assert len(held.namelist()) == len(set(held.namelist()))
+        names = [name.removeprefix(f"{archive.NAME}/") for name in held.namelist()]
+    others = {"README.txt", "LICENSE", "CITATION.cff", "picture.png", "downloads.html"}
+    assert sorted(names) == sorted(shown | others), "and neither the others nor itself"
     first = found.read_bytes()
     archive.write_archive(site)  # what is stated already is no hindrance
     assert found.read_bytes() == first
+    with pytest.raises(FileNotFoundError, match="site must be a folder"):
+        archive.archive(tmp_path / "nowhere")
 
 
 def test_a_page_names_its_address_only_where_the_site_has_one():
