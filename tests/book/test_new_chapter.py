@@ -51,7 +51,8 @@ def test_it_runs_and_holds(book):
     assert code == 0, output
     assert "ch8-scatter · holds" in output
     assert "ch8-more · holds" in output
-    assert "no reference yet" in output
+    assert f"no reference yet (make expected NAME={NEW})" in output
+    assert "ch8-more is noted in tests/rows.txt" in output
 
 
 @pytest.mark.parametrize("name", ["", "eight", "8_x", "08_", "08_x_specialist", "../08_x"])
