@@ -12,7 +12,6 @@ from nbformat import v4
 
 from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.runs import cache, origin
-from iclutils.book.site.aids import previews, search
 
 ROOT = Path(__file__).resolve().parents[1]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -128,12 +127,12 @@ class Site:
 
     def places(self):
         """What the search finds."""
-        text = (self.html / search.PLACES).read_text(encoding="utf8")
+        text = (self.html / "search-places.js").read_text(encoding="utf8")
         return json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
 
     def previews(self, name):
         """What is shown beside links to the places of a page."""
-        text = (self.html / previews.FOLDER / f"book/{name}.js").read_text(encoding="utf8")
+        text = (self.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")
         return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
 
     def key(self):

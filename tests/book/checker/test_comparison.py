@@ -5,7 +5,6 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
-from iclutils.book.checker import comparison, written
 from iclutils.book.checker.comparison import ClaimItem, LedgerItem, PageItem
 from iclutils.book.checker.findings import Consequence, Finding
 from iclutils.book.checker.reference import Claim, Headline, Part, Reference
@@ -133,15 +132,3 @@ def test_of_a_run_that_broke_off_nothing_is_judged(checked):
     found, run = checked(shows(), whole=False)
     assert {type(one) for one in found.values()} == {Consequence}
     assert run.noted == [{}]
-
-
-def test_a_reference_that_is_missing_or_none_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(comparison, "ROOT", tmp_path)
-    monkeypatch.setattr(comparison, "expected_path", lambda name: tmp_path / f"{name}.yml")
-    with pytest.raises(ValueError, match=r"01_mini.yml is missing; write it with: make expected"):
-        comparison.read_expected("01_mini")
-    (tmp_path / "01_mini.yml").write_text("claims: 3")
-    with pytest.raises(ValueError, match=r"^01_mini.yml: "):
-        comparison.read_expected("01_mini")
-    (tmp_path / "01_mini.yml").write_text(written.write(shows(), ""))
-    assert comparison.read_expected("01_mini") == shows()
