@@ -66,6 +66,15 @@ def verdict(record):
     return v4.new_output("display_data", data=data)
 
 
+def executed(path):
+    """A chapter as a notebook that was run, and its cells of code, without outputs."""
+    notebook = cache.read_chapter(path)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    for number, cell in enumerate(code, 1):
+        cell["execution_count"] = number
+    return notebook, code
+
+
 class Site:
     """A book of one chapter, whose run is put into the cache by hand."""
 
@@ -116,25 +125,37 @@ class Site:
     def html(self):
         return self.root / "_build" / "html"
 
+    def places(self):
+        """What the search finds."""
+        text = (self.html / "search-places.js").read_text(encoding="utf8")
+        return json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
+
+    def previews(self, name):
+        """What is shown beside links to the places of a page."""
+        text = (self.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")
+        return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
+
     def key(self):
         return json.loads(self.note.read_text(encoding="utf8"))["key"]
 
-    def ran(self, records=(), **changed):
+    def ran(self, records=(), seconds=45.0, **changed):
         """As the checker leaves a run behind: every cell with its number, the last with records."""
-        notebook = cache.read_chapter(self.chapter)
-        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        for number, cell in enumerate(code, 1):
-            cell["execution_count"] = number
+        notebook, code = executed(self.chapter)
         code[-1]["outputs"] = list(map(verdict, records))
         run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
         key = cache.page_key(self.chapter, self.root)
-        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), 45.0, key, run)
+        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), seconds, key, run)
+
+    @property
+    def command(self):
+        """What builds it, without running anything."""
+        program = Path(sys.executable).with_name("jupyter-book")
+        return [str(program), "build", str(self.root), "-n"]
 
     def make(self):
-        """Build it, without running anything."""
-        program = Path(sys.executable).with_name("jupyter-book")
-        command = [str(program), "build", str(self.root), "-n"]
-        done = subprocess.run(command, cwd=self.root, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            self.command, cwd=self.root, capture_output=True, text=True, timeout=300
+        )
         said = done.stdout + done.stderr
         assert done.returncode == 0, said
         assert "Executing notebook" not in said
@@ -143,6 +164,10 @@ class Site:
     def build(self):
         """Build it; its pages and files."""
         self.make()
+        return self.read()
+
+    def read(self):
+        """The pages and files that the last build left."""
         names = [f"book/{name}" for name in (*PAGES, f"chapters/{SOUND}")]
         pages = {name: (self.html / f"{name}.html").read_text(encoding="utf8") for name in names}
         return Built(pages, {path.name for path in (self.html / "book/downloads").iterdir()})

@@ -52,11 +52,9 @@ class Call(NamedTuple):
 
 EYE = torch.eye(3, dtype=torch.float64)
 GRID = torch.tensor([0.0, 1.0, 2.0, 4.0, 8.0], dtype=torch.float64)
-FRAME = torch.linalg.qr(normal(4, 3)).Q
 PROMPTS = prompts.sample(normal(30, 2), prompts.Context(2, 6, 0.1), draw())
 UNIT = linear.LinearUnit.of(functions.Affine(3))
 LOSS = isotropic.limit(3, 50, w=curves.grid(50, 12))
-BEST = LOSS.best_window(functions.Affine(3), 0.5)
 LOOKUP = lookup.Lookup(5, 8)
 HEAD = attention.Prompt(points(6, 3), normal(6), points(2, 3), normal(2))
 CALLS = {

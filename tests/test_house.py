@@ -20,8 +20,6 @@ MAY_SEE = {
     "recorded": {GROUND, BOOK, *TOWERS},
     **{tower: {tower, GROUND} for tower in TOWERS},
 }
-# what a chapter may import of the machinery: an edit of the checker or the site runs no page again
-KEYED = r"iclutils\.book(?:\.| import )(?:figures|ledger|runs)\b"
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -122,15 +120,6 @@ def test_a_tower_has_its_tests_and_its_data_are_there(tower):
     assert (ROOT / "tests" / tower).is_dir(), f"tests/{tower} is missing: a test file a module"
     gone = data(tower) - {path.stem for path in (PACKAGE / tower).glob("*.py")}
     assert not gone, f"iclutils/{tower}/__init__.py names {gone} in DATA, which are no modules"
-
-
-@pytest.mark.parametrize("name", cache.toc_chapters())
-def test_a_chapter_imports_neither_the_checker_nor_the_site(name):
-    for line in cache.chapter_path(name).read_text(encoding="utf8").splitlines():
-        if re.match(r"\s*(?:from|import) iclutils\.book\b", line):
-            assert re.search(KEYED, line), (
-                f"{name}.md: '{line}'; of the machinery a chapter imports {', '.join(cache.READ)}"
-            )
 
 
 LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges

@@ -7,17 +7,11 @@ time="{time}" timestamp="{timestamp}">{cases}</testsuite></testsuites>"""
 CASE = '<testcase classname="{file}" name="{name}" time="{time}"/>'
 
 
-def write(folder, name, time, timestamp, failures, *cases):
+def write(folder, name, time, timestamp, *cases, failures=0):
     """A report with these cases, each a file, a name and its seconds, and a skipped test."""
     lines = [CASE.format(file=file, name=test, time=spent) for file, test, spent in cases]
-    text = REPORT.format(
-        tests=len(cases) + 1,
-        failures=failures,
-        time=time,
-        timestamp=timestamp,
-        cases="".join(lines),
-    )
-    (folder / f"{name}.xml").write_text(text)
+    facts = {"tests": len(cases) + 1, "failures": failures, "time": time, "timestamp": timestamp}
+    (folder / f"{name}.xml").write_text(REPORT.format(cases="".join(lines), **facts))
 
 
 def told(folder, capsys, code="0"):
@@ -25,13 +19,13 @@ def told(folder, capsys, code="0"):
     return capsys.readouterr().out.splitlines()
 
 
-def both(folder, failures=0):
+def both(folder):
     """Ten minutes of tests, two and a half of the build, five in the browser."""
     case = ("tests.book.test_checker", "test_it", 20)
-    write(folder, "check", 600, "2026-11-25T10:00:00+00:00", failures, case)
-    write(folder, "beside", 45, "2026-11-25T10:10:01+00:00", 0, ("tests.test_lint", "test_it", 40))
+    write(folder, "check", 600, "2026-11-25T10:00:00+00:00", case)
+    write(folder, "beside", 45, "2026-11-25T10:10:01+00:00", ("tests.test_lint", "test_it", 40))
     cases = [("tests.browser.test_paper", "test_one", 95), ("tests.browser.test_paper", "two", 4)]
-    write(folder, "site", 300, "2026-11-25T10:12:30+00:00", 0, *cases)
+    write(folder, "site", 300, "2026-11-25T10:12:30+00:00", *cases)
 
 
 def test_the_time_of_each_part_and_of_what_took_longest(tmp_path, capsys):
@@ -48,7 +42,8 @@ def test_the_time_of_each_part_and_of_what_took_longest(tmp_path, capsys):
 
 
 def test_a_run_that_was_broken_off_says_what_there_is(tmp_path, capsys):
-    write(tmp_path, "check", 60, "2026-11-25T10:00:00+00:00", 1, ("tests.test_lint", "test_it", 40))
+    case = ("tests.test_lint", "test_it", 40)
+    write(tmp_path, "check", 60, "2026-11-25T10:00:00+00:00", case, failures=1)
     lines = told(tmp_path, capsys, "2")
     assert lines[0] == "   1.0 min  100%  check"
     assert lines[-1] == "0 passed, 1 failed, 1 skipped"

@@ -42,13 +42,13 @@ def benches(topics: list[str]) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def main(topics: list[str]) -> int:
-    import torch
-
     known = sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
     for topic in topics:
         if topic not in known:
             print(f"NAME must be one of {known}; got {topic!r}")
             return 2
+    import torch  # after what can be refused without it
+
     torch.set_num_threads(1)
     head = f"{'what':<72}{'plain':>10}{'ours':>10}{'ratio':>9}"
     print(f"Processor seconds on one core, torch {torch.__version__}.\n{head}\n{'-' * len(head)}")

@@ -20,7 +20,7 @@ def loaded():
     """Which of the heavy libraries are there after each import, one after the other."""
     script = SAYS.format(heavy=HEAVY)
     done = subprocess.run(
-        [sys.executable, "-c", script, *LIGHT, "iclutils.ground.statistics"],
+        [sys.executable, "-c", script, *LIGHT, "scipy"],
         capture_output=True,
         text=True,
         timeout=120,
@@ -34,5 +34,5 @@ def test_who_only_reads_loads_nothing_that_computes(loaded, name):
     assert loaded[name] == "", f"{name} or what it imports loads {loaded[name]}"
 
 
-def test_who_computes_loads_it(loaded):
-    assert "torch" in loaded["iclutils.ground.statistics"]
+def test_one_of_them_would_be_seen(loaded):
+    assert loaded["scipy"] == "scipy"

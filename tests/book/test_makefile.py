@@ -62,17 +62,18 @@ NO_INDEX = {
 }
 
 
-def uv_on_the_path(folder):
-    """A PATH with a uv of ours first: a program that says what it was asked and fails."""
+def uv_on_the_path(folder, script):
+    """A PATH with a uv of ours first."""
     folder.mkdir()
     program = folder / "uv"
-    program.write_text('#!/bin/sh\necho "asked: $*"\necho "no Python 3.11 to be had" >&2\nexit 2\n')
+    program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 def test_no_python_to_be_had_is_one_line_and_nothing_is_left(checkout, tmp_path):
-    code, lines = make(checkout, "book", PATH=uv_on_the_path(tmp_path / "bin"))
+    script = 'echo "asked: $*"; echo "no Python 3.11 to be had" >&2; exit 2'
+    code, lines = make(checkout, "book", PATH=uv_on_the_path(tmp_path / "bin", script))
     assert code != 0
     assert lines[0] == "set-up: Python 3.11"
     assert lines[1].startswith("This book needs Python 3.11. no Python 3.11 to be had")
@@ -81,8 +82,7 @@ def test_no_python_to_be_had_is_one_line_and_nothing_is_left(checkout, tmp_path)
 
 
 def test_a_python_whose_path_has_a_space_is_asked_for_as_it_is(checkout, tmp_path):
-    path = uv_on_the_path(tmp_path / "bin")
-    (tmp_path / "bin" / "uv").write_text('#!/bin/sh\nprintf "[%s]" "$@"\nexit 2\n')
+    path = uv_on_the_path(tmp_path / "bin", 'printf "[%s]" "$@"; exit 2')
     python = str(tmp_path / "a place" / "python3.11")
     code, lines = make(checkout, "book", f"PY={python}", PATH=path)
     assert code != 0
@@ -133,21 +133,19 @@ def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
 def test_an_installation_that_stops_is_begun_again(checkout, tmp_path):
     """The first uv makes the environment and fails then; the next run starts from nothing."""
     folder = tmp_path / "bin"
-    path = uv_on_the_path(folder)
-    program = folder / "uv"
-    program.write_text(
-        '#!/bin/sh\nif [ "$1" = venv ]; then\nfor v; do :; done\n'
+    script = (
+        'if [ "$1" = venv ]; then\nfor v; do :; done\n'
         'mkdir -p "$v/bin"; touch "$v/bin/python"; exit 0; fi\n'
-        "echo could not fetch; exit 1\n"
+        "echo could not fetch; exit 1"
     )
+    path = uv_on_the_path(folder, script)
     code, lines = make(checkout, "book", PATH=path)
     assert code != 0
     assert "The packages could not be installed. Is the package index within reach?" in lines[-2]
     assert "could not fetch" in (checkout / ".venv" / "install.log").read_text()
     assert (checkout / ".venv" / ".installing").exists()
     assert not (checkout / ".venv" / ".installed").exists()
-    uv_again = '#!/bin/sh\necho "$*" >> "$0.asked"\nexit 1\n'
-    program.write_text(uv_again)
+    (folder / "uv").write_text('#!/bin/sh\necho "$*" >> "$0.asked"\nexit 1\n')
     make(checkout, "book", PATH=path)
     assert "venv --quiet --clear" in (folder / "uv.asked").read_text()
 
@@ -264,10 +262,8 @@ def test_master_seeds_that_are_none_are_refused_at_once(installed, seeds, word):
     assert not any("asked:" in line for line in lines)
 
 
-def test_a_chapter_has_to_be_named(checkout):
-    (checkout / ".venv").mkdir()
-    (checkout / ".venv" / ".installed").touch()
-    code, lines = make(checkout, "chapter")
+def test_a_chapter_has_to_be_named(installed):
+    code, lines = make(installed, "chapter")
     assert code != 0
     assert "make chapter NAME=01_attention_window" in lines[0]
 

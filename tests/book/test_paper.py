@@ -1,16 +1,11 @@
-"""The book on paper without a browser: the contents, the articles, the bookmarks, the sheet."""
-
-import re
+"""The book on paper without a browser: the contents, the articles, the bookmarks."""
 
 import pytest
 from bs4 import BeautifulSoup
 from pypdf import PdfReader, PdfWriter
 
-from iclutils.book.paper import bookmarks, pdf
-from iclutils.book.paper.whole import Fragment, Heading, fragment, whole
-
-MILLIMETRE = 96 / 25.4  # CSS pixels
-A4 = 210  # mm wide
+from iclutils.book.paper import bookmarks
+from iclutils.book.paper.whole import Fragment, Heading, whole
 
 
 def page(name, *levels):
@@ -62,20 +57,6 @@ def test_the_title_page_says_which_run_is_printed():
     assert PAGES[0].stamp in [node.get_text() for node in said.select(".book-stamp")]
 
 
-def test_a_fragment_is_what_the_page_answered():
-    found = {
-        "html": "<p>",
-        "title": "t",
-        "stamp": "s",
-        "headings": [[2, "a", "b"]],
-        "sheets": [],
-        "styles": [],
-        "cut": ["wide"],
-    }
-    made = fragment("one", found)
-    assert {name: getattr(made, name) for name in found} == found | {"headings": [(2, "a", "b")]}
-
-
 def outline(items, depth=1):
     """(level, bookmark) of an outline, from its top down."""
     for item in items:
@@ -114,24 +95,3 @@ def test_bookmarks_stand_under_their_pages_and_lead_to_theirs(tmp_path, levels):
     assert reader.metadata["/Title"] == "A title"
     with pytest.raises(RuntimeError, match="has no page for"):
         bookmarks.finish(path, [*headings, Heading(1, "nowhere", "n")], "A title")
-
-
-def test_the_page_is_as_wide_as_the_paper_between_its_margins():
-    left, right = (float(pdf.MARGIN[side].removesuffix("mm")) for side in ("left", "right"))
-    assert pytest.approx((A4 - left - right) * MILLIMETRE, abs=1) == pdf.WIDTH
-
-
-def test_every_sheet_has_its_title_and_its_number_at_the_foot(tmp_path):
-    asked = {}
-
-    class Page:
-        def pdf(self, **how):
-            asked.update(how)
-
-    pdf.write_pdf(Page(), tmp_path / "a.pdf", "Windows & <others>")
-    foot = BeautifulSoup(asked["footer_template"], "html.parser")
-    assert [node.get_text() for node in foot.select("span")] == ["Windows & <others>", ""]
-    assert foot.select_one(".pageNumber") is not None
-    assert re.search(r"margin: 0 18mm", asked["footer_template"])
-    assert (asked["format"], asked["margin"], asked["print_background"]) == ("A4", pdf.MARGIN, True)
-    assert asked["display_header_footer"] is True

@@ -10,11 +10,13 @@ own dropped. Words are left alone: what they say is read, or compared with what 
 """
 
 import ast
+import copy
 import random
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -31,42 +33,36 @@ CLAIMS = "book/claims.yml"
 CELL = re.compile(
     r"^```\{code-cell\}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*)(?P<code>.*?)^```$", re.M | re.S
 )
-COMPARED = {
-    ast.Lt: ("<", "<=", ">="),
-    ast.LtE: ("<=", "<", ">"),
-    ast.Gt: (">", ">=", "<="),
-    ast.GtE: (">=", ">", "<"),
-    ast.Eq: ("==", "!="),
-    ast.NotEq: ("!=", "=="),
-    ast.In: ("in", "not in"),
-    ast.NotIn: ("not in", "in"),
-    ast.Is: ("is", "is not"),
-    ast.IsNot: ("is not", "is"),
+OTHERS: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
+    ast.Lt: (ast.LtE, ast.GtE),
+    ast.LtE: (ast.Lt, ast.Gt),
+    ast.Gt: (ast.GtE, ast.LtE),
+    ast.GtE: (ast.Gt, ast.Lt),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.Add: (ast.Sub,),
+    ast.Sub: (ast.Add,),
+    ast.Mult: (ast.Div,),
+    ast.Div: (ast.Mult,),
+    ast.FloorDiv: (ast.Mult,),
+    ast.Mod: (ast.FloorDiv,),
+    ast.Pow: (ast.Mult,),
+    ast.MatMult: (ast.Mult,),
+    ast.BitOr: (ast.BitAnd,),
+    ast.BitAnd: (ast.BitOr,),
+    ast.And: (ast.Or,),
+    ast.Or: (ast.And,),
 }
-SWAPPED = {
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "/"),
-    ast.Div: ("/", "*"),
-    ast.FloorDiv: ("//", "*"),
-    ast.Mod: ("%", "//"),
-    ast.Pow: ("**", "*"),
-    ast.MatMult: ("@", "*"),
-    ast.BitOr: ("|", "&"),
-    ast.BitAnd: ("&", "|"),
-}
-JOINED = {ast.And: ("and", "or"), ast.Or: ("or", "and")}
-FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 NUMBER = re.compile(rb"(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 TURNED = {b">": b"<", b"<": b">"}
-Span = tuple[int, int] | None
 
 
 class Mutant(NamedTuple):
-    """One fault: these bytes of a file become others.
-
-    Whatever executes a line from ``first`` to ``last`` may see it.
-    """
+    """One fault, on these lines of a file: some bytes become others."""
 
     file: str
     start: int
@@ -83,90 +79,69 @@ class Mutant(NamedTuple):
         """Where it is, and what becomes of the line."""
         begin = text.rfind(b"\n", 0, self.start) + 1
         until = text.find(b"\n", self.end) % (len(text) + 1)
-        old = b" ".join(text[begin:until].split()).decode()
         after = text[begin : self.start] + self.new.encode() + text[self.end : until]
-        new = b" ".join(after.split()).decode()
-        line = text[:begin].count(b"\n") + 1
-        return f"{self.file}:{line}: {old}  →  {new}"
+        old, new = (b" ".join(line.split()).decode() for line in (text[begin:until], after))
+        return f"{self.file}:{self.first}: {old}  →  {new}"
 
 
-class Code:
-    """The mutants of a piece of Python, which begins at a byte and a line of its file."""
+def of_code(file: str, code: bytes, before: bytes = b"") -> Iterator[Mutant]:
+    """The mutants of a piece of Python that stands behind ``before`` in its file."""
+    starts = [0, *(match.end() for match in re.finditer(rb"\n", code))]
+    above = before.count(b"\n")
+    for node, new in faults(ast.parse(code)):
+        start, end = (
+            len(before) + starts[line - 1] + column
+            for line, column in (
+                (node.lineno, node.col_offset),
+                (node.end_lineno, node.end_col_offset),
+            )
+        )
+        text = ast.unparse(new) if isinstance(node, ast.stmt) else f"({ast.unparse(new)})"
+        yield Mutant(file, start, end, text, node.lineno + above, node.end_lineno + above)
 
-    def __init__(self, file: str, code: bytes, offset: int = 0, line: int = 0) -> None:
-        self.file = file
-        self.code = code
-        self.offset = offset
-        self.line = line
-        self.starts = [0, *(match.end() for match in re.finditer(rb"\n", code))]
 
-    def mutants(self) -> Iterator[Mutant]:
-        """All of them."""
-        tree = ast.parse(self.code)
-        yield from self.walk(tree, None)
+def faults(node: ast.AST) -> Iterator[tuple[Any, ast.AST]]:
+    """The nodes of a tree, with what each may become."""
+    yield from ((node, new) for new in variants(node))
+    yield from ((test, ast.UnaryOp(ast.Not(), test)) for test in asked(node))
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            code = isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr)
+            if code and name not in ("annotation", "returns"):
+                yield from faults(child)
 
-    def begin(self, node: ast.AST) -> int:
-        """Its first byte in the code."""
-        return self.starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined]
 
-    def end(self, node: ast.AST) -> int:
-        """The byte behind it."""
-        return self.starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+def variants(node: ast.AST) -> Iterator[ast.AST]:
+    """What one node may become."""
+    if isinstance(node, ast.Compare):
+        for i, sign in enumerate(node.ops):
+            for other in OTHERS[type(sign)]:
+                yield changed(node, ops=[*node.ops[:i], other(), *node.ops[i + 1 :]])
+    elif isinstance(node, ast.BinOp | ast.AugAssign | ast.BoolOp):
+        yield from (changed(node, op=other()) for other in OTHERS.get(type(node.op), ()))
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
+        yield node.operand
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+        yield ast.Constant(other_value(node.value))
+    elif isinstance(node, ast.Return) and node.value and ast.unparse(node.value) != "None":
+        yield ast.Return(ast.Constant(None))
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        yield ast.Pass()
 
-    def text(self, node: ast.AST) -> str:
-        return self.code[self.begin(node) : self.end(node)].decode()
 
-    def made(self, span: Span, start: int, end: int, new: str) -> Mutant:
-        first, last = (number + self.line for number in span or (1, len(self.starts)))
-        return Mutant(self.file, start + self.offset, end + self.offset, new, first, last)
+def changed(node: ast.AST, **fields: Any) -> ast.AST:
+    """A node with other fields."""
+    found = copy.copy(node)
+    for name, value in fields.items():
+        setattr(found, name, value)
+    return found
 
-    def walk(self, node: ast.AST, span: Span) -> Iterator[Mutant]:
-        """The mutants of a node and of what is in it."""
-        yield from self.own(node, span)
-        for name, value in ast.iter_fields(node):
-            if name in ("annotation", "returns"):
-                continue
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr):
-                    yield from self.walk(child, executed(node, name, child, span))
 
-    def own(self, node: ast.AST, span: Span) -> Iterator[Mutant]:
-        """The mutants of a node alone."""
-        if isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-            for left, right, sign in zip(operands, operands[1:], node.ops, strict=False):
-                yield from self.between(left, right, COMPARED[type(sign)], span)
-        elif isinstance(node, ast.BinOp) and type(node.op) in SWAPPED:
-            yield from self.between(node.left, node.right, SWAPPED[type(node.op)], span)
-        elif isinstance(node, ast.AugAssign) and type(node.op) in SWAPPED:
-            yield from self.between(node.target, node.value, SWAPPED[type(node.op)], span)
-        elif isinstance(node, ast.BoolOp):
-            for left, right in zip(node.values, node.values[1:], strict=False):
-                yield from self.between(left, right, JOINED[type(node.op)], span)
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-            sign = len("not") if isinstance(node.op, ast.Not) else len("-")
-            yield self.made(span, self.begin(node), self.begin(node) + sign, "")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
-            yield self.made(span, self.begin(node), self.end(node), other(node.value))
-        elif isinstance(node, ast.Return) and node.value is not None:
-            if self.text(node.value) != "None":
-                yield self.made(span, self.begin(node), self.end(node), "return None")
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            yield self.made(span, self.begin(node), self.end(node), "pass")
-        for test in asked(node):
-            negated = f"(not ({self.text(test)}))"
-            yield self.made(span, self.begin(test), self.end(test), negated)
-
-    def between(
-        self, left: ast.AST, right: ast.AST, signs: tuple[str, ...], span: Span
-    ) -> Iterator[Mutant]:
-        """Another operator between two operands."""
-        start, end = self.end(left), self.begin(right)
-        sign = re.escape(signs[0]).replace("\\ ", r"\s+").encode()
-        found = re.search(sign, self.code[start:end])
-        for new in signs[1:]:
-            if found:
-                yield self.made(span, start + found.start(), start + found.end(), new)
+def other_value(value: bool | int | float) -> bool | int | float:
+    """Another value of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    return value + 1 if isinstance(value, int) else 2 * value or 1.0
 
 
 def asked(node: ast.AST) -> list[ast.expr]:
@@ -180,43 +155,12 @@ def asked(node: ast.AST) -> list[ast.expr]:
     return [test for test in found if not isinstance(test, turned)]
 
 
-def executed(node: ast.AST, name: str, child: ast.AST, span: Span) -> Span:
-    """The lines that count as a child's: those of its statement, of a function for its head.
-
-    None is what an import executes: there all of the module counts.
-    """
-    if isinstance(node, FUNCTION) and name != "body":
-        return node.body[0].lineno, node.end_lineno or 0
-    if isinstance(child, ast.stmt) and (span or isinstance(node, FUNCTION)):
-        return statement(child)
-    return span
-
-
-def statement(node: ast.AST) -> tuple[int, int]:
-    """The lines of a statement, of a compound one its head."""
-    first: int = node.lineno  # type: ignore[attr-defined]
-    last: int = node.end_lineno or first  # type: ignore[attr-defined]
-    body = getattr(node, "body", None)
-    if isinstance(body, list) and body:
-        last = max(first, body[0].lineno - 1)
-    return first, last
-
-
-def other(value: bool | int | float) -> str:
-    """Another value of the same kind."""
-    if isinstance(value, bool):
-        return str(not value)
-    if isinstance(value, int):
-        return str(value + 1)
-    return str(2 * value or 1.0)
-
-
 def of_modules(root: Path, area: str) -> Iterator[Mutant]:
     """The mutants of the science's modules, or of the machinery's."""
     book = root / "iclutils" / "book"
     for path in sorted((root / "iclutils").rglob("*.py")):
         if (book in path.parents) == (area == MACHINERY):
-            yield from Code(path.relative_to(root).as_posix(), path.read_bytes()).mutants()
+            yield from of_code(path.relative_to(root).as_posix(), path.read_bytes())
 
 
 def of_pages(root: Path) -> Iterator[Mutant]:
@@ -224,10 +168,8 @@ def of_pages(root: Path) -> Iterator[Mutant]:
     for path in sorted((root / "book" / "chapters").glob("*.md")):
         text = path.read_text(encoding="utf8")
         for cell in CELL.finditer(text) if path.stem not in SLOW else ():
-            before = text[: cell.start("code")]
-            file = path.relative_to(root).as_posix()
-            code = cell["code"].encode()
-            yield from Code(file, code, len(before.encode()), before.count("\n")).mutants()
+            before = text[: cell.start("code")].encode()
+            yield from of_code(path.relative_to(root).as_posix(), cell["code"].encode(), before)
 
 
 def of_conditions(root: Path) -> Iterator[Mutant]:
@@ -236,12 +178,10 @@ def of_conditions(root: Path) -> Iterator[Mutant]:
     for node in conditions(yaml.compose(text, yaml.CSafeLoader)):
         start = len(text[: node.start_mark.index].encode())
         words = text[node.start_mark.index : node.end_mark.index].encode()
+        found = [(match, TURNED[match[0]].decode()) for match in re.finditer(rb"[<>]", words)]
+        found += [(match, f"{2 * float(match[0]) or 1.0:g}") for match in NUMBER.finditer(words)]
         line = node.start_mark.line + 1
-        for match in re.finditer(rb"[<>]", words):
-            new = TURNED[match[0]].decode()
-            yield Mutant(CLAIMS, start + match.start(), start + match.end(), new, line, line)
-        for match in NUMBER.finditer(words):
-            new = f"{2 * float(match[0]) or 1.0:g}"
+        for match, new in found:
             yield Mutant(CLAIMS, start + match.start(), start + match.end(), new, line, line)
 
 
@@ -257,13 +197,14 @@ def conditions(node: yaml.Node, *, found: bool = False) -> Iterator[yaml.ScalarN
         yield node
 
 
-def population(root: Path, area: str) -> list[Mutant]:
+@cache
+def population(root: Path, area: str) -> tuple[Mutant, ...]:
     """All mutants of an area."""
     if area == PAGES:
-        return list(of_pages(root))
+        return tuple(of_pages(root))
     if area == CONDITIONS:
-        return list(of_conditions(root))
-    return list(of_modules(root, area))
+        return tuple(of_conditions(root))
+    return tuple(of_modules(root, area))
 
 
 def draw(root: Path, area: str, seed: int, count: int) -> list[Mutant]:

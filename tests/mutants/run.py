@@ -1,48 +1,56 @@
-"""Draws small faults at random, plants them one by one and says which of them no test notices.
+"""Plant faults drawn at random, one at a time, and say which of them no test notices.
 
-    make mutants SEED=…             75 of the package, 75 of the machinery, pages and conditions
-    make mutants SEED=… N=300       so many instead
-    make mutants SEED=… AREAS=…     these areas alone
-    make mutants SEED=… MINUTES=60  those that can be judged in an hour, in the order of the draw
+    make mutants SEED=5             150 faults; N=40 draws fewer, and AREAS="package pages" of some
+    make mutants SEED=5 MINUTES=60  what can be judged in an hour, in the order of the draw
     make mutants AREAS=scripts      the faults of the pages' scripts, listed in scripts.yml
 
-A fault is planted in a copy of the tree, never in the tree. It meets the tests that execute its
-line, as many as take a minute; of a page, the page's own run. What was judged is kept under
-``_build/mutants`` for as long as the fault, its file and its tests are the same, so that a run that
-was interrupted goes on where it stopped. ``survivors.yml`` says why a survivor is no other program.
+A fault is planted in a copy of the tree, never in the tree. It meets the test files that execute
+its lines, then others that execute its module, the nearest first, as many as take a minute; of a
+page, the page's own run. What was judged is kept under ``_build/mutants`` for as long as the fault,
+its file and its tests are the same, so that a run that was interrupted goes on where it stopped;
+so is what each test file executes. ``survivors.yml`` says why a survivor is no other program.
 """
 
 import argparse
 import hashlib
 import json
+import os
 import re
 import shutil
+import signal
+import subprocess
 import sys
+import tempfile
 import time
+from collections import defaultdict
 from collections.abc import Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
+from coverage import CoverageData
 from scipy.stats import binomtest
 
+from iclutils.book.runs.files import read_json, write_atomically
 from tests.mutants import draw
 from tests.mutants.draw import CLAIMS, MACHINERY, PACKAGE, Mutant
-from tests.mutants.reach import KEPT, ROOT, Chosen, Reach, forked, preload, run, scratch, write
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+KEPT = ROOT / "_build" / "mutants"
 TABLE = HERE / "table.md"
-SCRIPTS = "scripts"
 HTML = Path("_build") / "html"
+SCRIPTS = "scripts"
+APART = ("tests/browser/", "tests/mutants/", "tests/test_lint.py")  # the built site, the tools
+UNREAD = (".*", "_build", "__pycache__")
 MINUTE = 60.0  # processor seconds of tests, as many as they take without a fault
-MANY = 400  # tests, most of which then take no time
-PATIENCE = 60.0  # processor seconds beyond three times that: who hangs is noticed
-PAGE = 400.0  # processor seconds for a page's run
-END = 10**6  # a line behind the last
-USAGE = 4  # pytest's exit status where a test is not found: its name may hang on the fault
+PATIENCE = 600.0  # seconds by the clock beyond ten times that: who hangs is noticed
+PYTEST = ("pytest", "-q", "-x", "-p", "no:cacheprovider", "--assert=plain")
 NBVAL = ("--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout", "600")
 KILLED, LIVED, UNJUDGED = "killed", "lived", "not judged"
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 
 
 class Judgement(NamedTuple):
@@ -52,91 +60,171 @@ class Judgement(NamedTuple):
     by: str = ""
 
 
-def met(tests: Sequence[str]) -> int:
-    """Run tests here, up to the first that is red."""
-    return run(["-x", *tests], [])
+class Run(NamedTuple):
+    """How tests ended (None: they did not), after so many processor seconds."""
+
+    code: int | None
+    said: str
+    seconds: float
+
+
+def scratch(name: str) -> Path:
+    """A fresh copy of the tree, which may be worked on meanwhile; what pages keep stays there."""
+    tree = KEPT / "scratch" / name
+    for old in tree.glob("*"):
+        if old.is_dir() and old.name != "_build":
+            shutil.rmtree(old)
+    ignore = shutil.ignore_patterns(*UNREAD)
+    shutil.copytree(ROOT, tree, ignore=ignore, dirs_exist_ok=True)
+    (tree / ".venv").unlink(missing_ok=True)
+    (tree / ".venv").symlink_to(ROOT / ".venv")
+    return tree
+
+
+def run(tree: Path, arguments: Sequence[str], patience: float) -> Run:
+    """Run a module of Python in the tree, and end whatever it leaves running."""
+    settings = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+    before = os.times()
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            cwd=tree,
+            env=os.environ | settings,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            code = process.wait(patience)
+        except subprocess.TimeoutExpired:
+            code = None
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        said.seek(0)
+        text = said.read()
+    spent = [after - then for after, then in zip(os.times()[2:4], before[2:4], strict=True)]
+    return Run(code, text, sum(spent))
 
 
 class Judge:
     """A copy of the tree, in which one fault is planted at a time."""
 
-    def __init__(self, tree: Path, reach: Reach) -> None:
+    def __init__(self, tree: Path) -> None:
         self.tree = tree
-        self.reach = reach
+        self.reach: dict[str, dict[str, Any]] = {}
         self.green: dict[str, bool] = {}
+
+    def text(self, name: str) -> bytes:
+        return (self.tree / name).read_bytes()
+
+    @cached_property
+    def package(self) -> bytes:
+        """What all tests rest on."""
+        paths = [*self.tree.glob("iclutils/**/*.py"), *self.tree.glob("tests/**/*.py")]
+        shared = [path for path in sorted(paths) if not path.name.startswith("test_")]
+        names = [path.relative_to(self.tree).as_posix() for path in shared]
+        return b"".join(self.text(name) for name in names if not name.startswith(APART))
+
+    def measure(self, *, science: bool) -> None:
+        """Run each test file that has not run as it is; those of the science where it is asked for.
+
+        The science's own tests execute nothing of the book, which no tower imports.
+        """
+        for path in sorted((self.tree / "tests").rglob("test_*.py")):
+            file = path.relative_to(self.tree).as_posix()
+            room = file.split("/")[1]
+            own = room != "book" and (self.tree / "iclutils" / room).is_dir()
+            if file.startswith(APART) or (own and not science):
+                continue
+            digest = hashlib.sha256(self.package + file.encode() + path.read_bytes()).hexdigest()
+            kept = KEPT / "reach" / f"{digest[:24]}.json"
+            if not kept.exists():
+                found = self.executed(file)
+                write_atomically(kept, json.dumps(found))
+                state = "" if found["green"] else ", left out: it is red without any fault"
+                print(f"{file}: {found['seconds']:.0f} s{state}", flush=True)
+            self.reach[file] = read_json(kept)
+
+    def executed(self, file: str) -> dict[str, Any]:
+        """The lines of the package that a test file executes, in whatever copy of it."""
+        lines: dict[str, set[int]] = defaultdict(set)
+        with tempfile.TemporaryDirectory() as folder:
+            data = Path(folder) / "data"
+            done = run(
+                self.tree,
+                ["coverage", "run", f"--data-file={data}", "-m", *PYTEST, file],
+                PATIENCE + 10 * MINUTE,
+            )
+            for part in Path(folder).iterdir():
+                found = CoverageData(str(part))
+                found.read()
+                for path in found.measured_files():
+                    name = f"iclutils/{path.rpartition('/iclutils/')[2]}"
+                    lines[name].update(found.lines(path) or ())
+        listed = {name: sorted(numbers) for name, numbers in lines.items()}
+        return {"green": done.code == 0, "seconds": done.seconds, "lines": listed}
+
+    def chosen(self, mutant: Mutant) -> tuple[str, ...]:
+        """The test files, or the page, that a fault meets."""
+        if mutant.file.endswith(".md"):
+            return (mutant.file,)
+        if mutant.file == CLAIMS:
+            return ("tests/test_claims.py",)
+        words = set(Path(mutant.file).with_suffix("").parts)
+        ranked = []
+        for file, found in self.reach.items():
+            executed = found["lines"].get(mutant.file)
+            if executed and found["green"]:
+                meets = any(mutant.first <= line <= mutant.last for line in executed)
+                near = words & {part.removeprefix("test_") for part in file[:-3].split("/")}
+                ranked.append((not meets, -len(near), found["seconds"], file))
+        tests: list[str] = []
+        total = 0.0
+        for _, _, seconds, file in sorted(ranked):
+            if not tests or total + seconds <= MINUTE:
+                tests.append(file)
+                total += seconds
+        return tuple(tests)
 
     def judge(self, mutant: Mutant, given: Sequence[str] = ()) -> Judgement:
         """Whether the tests notice; as it was found before, where nothing has changed."""
-        text = (self.tree / mutant.file).read_bytes()
-        chosen = Chosen(tuple(given), MINUTE) if given else self.chosen(mutant)
-        kept = KEPT / "results" / f"{self.digest(mutant, text, chosen.tests)}.json"
+        text = self.text(mutant.file)
+        tests = tuple(given) or self.chosen(mutant)
+        rests = repr((mutant, tests)).encode() + text + b"".join(map(self.text, tests))
+        kept = KEPT / "results" / f"{hashlib.sha256(rests).hexdigest()[:24]}.json"
         if kept.exists():
-            return Judgement(*json.loads(kept.read_text(encoding="utf8")))
+            return Judgement(*read_json(kept))
         places = [self.tree / mutant.file]
         if given:  # the built site has the script, too
             places.append(self.tree / HTML / Path(mutant.file).relative_to("book"))
-        found = self.planted(mutant, text, chosen, places)
-        write(kept, found)
+        found = self.met(mutant, text, tests, places)
+        write_atomically(kept, json.dumps(found))
         return found
 
-    def planted(self, mutant: Mutant, text: bytes, chosen: Chosen, places: list[Path]) -> Judgement:
-        """Let a fault meet its tests, without those that are red alone."""
-        tests = list(chosen.tests)
-        patience = PATIENCE + 3 * chosen.seconds
+    def met(
+        self, mutant: Mutant, text: bytes, tests: Sequence[str], places: list[Path]
+    ) -> Judgement:
+        """Let a fault meet its tests."""
+        if not tests:
+            return Judgement(LIVED, "no test executes it")
+        command = [*PYTEST, *tests]
         if mutant.file.endswith(".md"):
-            tests += NBVAL
-            patience = PAGE
-            if not self.is_green(tests, patience):
+            command += NBVAL
+            if mutant.file not in self.green:
+                self.green[mutant.file] = run(self.tree, command, PATIENCE).code == 0
+            if not self.green[mutant.file]:
                 return Judgement(UNJUDGED, "the page is red, or slow, without any fault")
-        while chosen.tests:
-            for place in places:
-                place.write_bytes(mutant.planted(text))
-            code = forked(self.tree, partial(met, tests), patience)
-            if code == USAGE:
-                tests = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-                code = forked(self.tree, partial(met, tests), PATIENCE + 3 * patience)
-            for place in places:
-                place.write_bytes(text)
-            if code is None:
-                return Judgement(KILLED, "time")
-            if code == 0:
-                return Judgement(LIVED, f"{len(tests)} tests")
-            killer = self.killer()
-            if killer not in tests or self.is_green([killer], patience):
-                return Judgement(KILLED, killer or f"exit status {code}")
-            tests.remove(killer)
-        return Judgement(LIVED, "no test executes it")
-
-    def is_green(self, tests: list[str], patience: float) -> bool:
-        """Whether tests pass without a fault."""
-        name = " ".join(tests)
-        if name not in self.green:
-            self.green[name] = forked(self.tree, partial(met, tests), patience) == 0
-        return self.green[name]
-
-    def killer(self) -> str:
-        """The test that was red first."""
-        for line in (self.tree / "said").read_text(encoding="utf8", errors="replace").splitlines():
-            if line.startswith(("FAILED ", "ERROR ")):
-                return line.partition(" ")[2].partition(" - ")[0]
-        return ""
-
-    def chosen(self, mutant: Mutant) -> Chosen:
-        """The tests that a fault meets."""
-        if mutant.file.endswith(".md"):
-            return Chosen((mutant.file,), PAGE)
-        if mutant.file == CLAIMS:
-            return Chosen(("tests/test_claims.py",), MINUTE)
-        found = self.reach.choose(mutant.file, mutant.first, mutant.last, MINUTE, MANY)
-        # a line that is seen by no test may run in a copy of the package that a test makes
-        return found if found.tests else self.reach.choose(mutant.file, 1, END, MINUTE, MANY)
-
-    def digest(self, mutant: Mutant, text: bytes, tests: Sequence[str]) -> str:
-        """What a judgement rests on."""
-        found = hashlib.sha256(repr((mutant, tests)).encode() + text)
-        for file in sorted({test.partition("::")[0] for test in tests}):
-            found.update((self.tree / file).read_bytes())
-        return found.hexdigest()[:24]
+        for place in places:
+            place.write_bytes(mutant.planted(text))
+        done = run(self.tree, command, PATIENCE + 10 * MINUTE)
+        for place in places:
+            place.write_bytes(text)
+        if done.code is None:
+            return Judgement(KILLED, "time")
+        killer = FAILED.search(done.said)
+        by = killer[1] if killer else f"exit status {done.code}"
+        return Judgement(KILLED, by) if done.code else Judgement(LIVED, " ".join(tests))
 
 
 def listed_scripts(root: Path) -> dict[Mutant, tuple[str, ...]]:
@@ -149,32 +237,18 @@ def listed_scripts(root: Path) -> dict[Mutant, tuple[str, ...]]:
                 if text.count(old.encode()) != 1:
                     raise ValueError(f"{file}: found {text.count(old.encode())} times: {old}")
                 start = text.index(old.encode())
-                mutant = Mutant(file, start, start + len(old.encode()), new, 1, 1)
+                line = text[:start].count(b"\n") + 1
+                mutant = Mutant(file, start, start + len(old.encode()), new, line, line)
                 found[mutant] = tuple(group["tests"])
     return found
 
 
-def known(said: str, reasons: dict[str, str]) -> str:
-    """Why a survivor is the same program, whatever the number of its line; empty: it is not."""
-    return reasons.get(re.sub(r":\d+: ", ": ", said, count=1), "")
-
-
-def share(name: str, verdicts: Sequence[str], same: int) -> str:
-    """A row of the table: what was drawn and killed, and the share with its interval."""
-    killed = verdicts.count(KILLED)
-    judged = killed + verdicts.count(LIVED)
-    if not judged:
-        return f"| {name} | {len(verdicts)} | 0 | 0 | 0 | 0 | | |"
-    range_ = binomtest(killed, judged).proportion_ci(method="wilson")
-    without = f"{killed / max(judged - same, 1):.0%}"
-    return (
-        f"| {name} | {len(verdicts)} | {judged} | {killed} | {same} | {judged - killed - same} | "
-        f"{killed / judged:.0%} ({range_.low:.0%} to {range_.high:.0%}) | {without} |"
-    )
-
-
 def table(seed: int, found: dict[str, list[tuple[str, Judgement]]], reasons: dict[str, str]) -> str:
-    """The shares by area, and every survivor."""
+    """The shares by area, and every survivor with the reason why it is the same program."""
+
+    def known(said: str) -> str:
+        return reasons.get(re.sub(r":\d+: ", ": ", said, count=1), "")
+
     lines = [
         f"# Mutants drawn from seed {seed}, {time.strftime('%Y-%m-%d', time.gmtime())}",
         "",
@@ -184,24 +258,25 @@ def table(seed: int, found: dict[str, list[tuple[str, Judgement]]], reasons: dic
         "| area | drawn | judged | killed | the same | lived | killed of the judged | of others |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    rest = [area for area in found if area not in (PACKAGE, SCRIPTS)]
-    groups = [(area, [area]) for area in found]
-    if len(rest) > 1:
-        groups.append(("all but the package", rest))
-    for name, areas in groups:
-        some = [one for area in areas for one in found[area]]
+    for area, some in found.items():
         verdicts = [judgement.verdict for _, judgement in some]
-        same = [
-            said for said, judgement in some if judgement.verdict == LIVED and known(said, reasons)
-        ]
-        lines.append(share(name, verdicts, len(same)))
+        killed, lived = verdicts.count(KILLED), verdicts.count(LIVED)
+        same = sum(one.verdict == LIVED and bool(known(said)) for said, one in some)
+        shares = "| |"
+        if killed + lived:
+            of_all = binomtest(killed, killed + lived).proportion_ci(method="wilson")
+            shares = (
+                f"{killed / (killed + lived):.0%} ({of_all.low:.0%} to {of_all.high:.0%}) | "
+                f"{killed / max(killed + lived - same, 1):.0%} |"
+            )
+        counts = (len(some), killed + lived, killed, same, lived - same)
+        lines.append(f"| {area} | {' | '.join(map(str, counts))} | {shares}")
     left = [one for some in found.values() for one in some if one[1].verdict != KILLED]
     if left:
         lines += ["", "What lived, or was not judged:", ""]
-        lines += [
-            f"- `{said}` ({judgement.verdict}: {judgement.by}) {known(said, reasons)}".rstrip()
-            for said, judgement in left
-        ]
+    for said, judgement in left:
+        told = f"({judgement.verdict}: {judgement.by}) {known(said)}"
+        lines.append(f"- `{said}` {told}".rstrip())
     return "\n".join(lines) + "\n"
 
 
@@ -216,11 +291,9 @@ def main() -> int:
     areas = given.areas.split()
     end = time.monotonic() + 60 * given.minutes
     tree = scratch("-".join(areas))
-    preload()
-    reach = Reach(tree)
+    judge = Judge(tree)
     if {PACKAGE, MACHINERY} & set(areas):
-        reach.load(science=PACKAGE in areas)
-    judge = Judge(tree, reach)
+        judge.measure(science=PACKAGE in areas)
     reasons: dict[str, str] = yaml.safe_load((HERE / "survivors.yml").read_text("utf8")) or {}
     found: dict[str, list[tuple[str, Judgement]]] = {}
     for area in areas:
@@ -235,7 +308,7 @@ def main() -> int:
         for number, (mutant, tests) in enumerate(drawn.items(), 1):
             if time.monotonic() > end:
                 break  # what comes first was drawn as fairly as all
-            said = mutant.said((tree / mutant.file).read_bytes())
+            said = mutant.said(judge.text(mutant.file))
             judgement = judge.judge(mutant, tests)
             found[area].append((said, judgement))
             where = f"{area} {number} of {len(drawn)}"

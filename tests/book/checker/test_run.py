@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import nbformat.v4 as nb
 import pytest
 
-from iclutils.book.checker import chapters, reference, run
-from iclutils.book.checker.findings import Consequence
+from iclutils.book.checker import reference, run
 from iclutils.book.checker.knobs import Turn
 from iclutils.book.checker.reference import Reference
 from iclutils.book.ledger import Record
@@ -161,11 +160,3 @@ def test_only_an_undisturbed_run_is_shown(new_run, kept, other, edited, stored):
         kept.now = "another key"
     made.ran_through(1.0)
     assert len(kept.stored) == stored
-
-
-def test_after_a_failure_no_cell_is_run(new_run):
-    cell = object.__new__(chapters.ChapterCell)
-    cell.run = new_run(cells_passed=0)
-    cell.cell_num = 2
-    with pytest.raises(Consequence, match=r"^not run: an earlier cell of this chapter failed$"):
-        cell.runtest()

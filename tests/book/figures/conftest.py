@@ -12,3 +12,17 @@ def style():
         figures.use_style()
         yield
     plt.close("all")
+
+
+@pytest.fixture
+def drawing():
+    """What draws a line with a legend and a formula, anew at each call."""
+
+    def draw():
+        figure, (axes,) = figures.panels(1, 1)
+        axes.plot([1, 2], [1, 2], label="a")
+        axes.legend(loc="upper left")
+        axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
+        return figure
+
+    return draw

@@ -6,15 +6,7 @@ from iclutils.book import figures
 from iclutils.book.figures import legibility
 
 
-def drawing():
-    figure, (axes,) = figures.panels(1, 1)
-    axes.plot([1, 2], [1, 2], label="a")
-    axes.legend(loc="upper left")
-    axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
-    return figure
-
-
-def test_the_books_style_can_be_read_on_a_phone():
+def test_the_books_style_can_be_read_on_a_phone(drawing):
     found = legibility.lettering(drawing())
     assert found["smallest"] >= legibility.SMALLEST
     assert found["width"] == figures.WIDTH
@@ -22,7 +14,7 @@ def test_the_books_style_can_be_read_on_a_phone():
 
 
 @pytest.mark.parametrize(("points", "readable"), [(5, False), (6, False), (8.5, True)])
-def test_lettering_is_judged_by_its_size_on_a_phone(points, readable):
+def test_lettering_is_judged_by_its_size_on_a_phone(drawing, points, readable):
     """A figure of full width is shown at about two thirds there, and a point is 4/3 pixels."""
     figure = drawing()
     figure.axes[0].text(1.5, 1.2, "small", fontsize=points)

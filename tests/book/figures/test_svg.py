@@ -16,15 +16,7 @@ from iclutils.book.figures.wide import lay_wide
 SHARP = 2 * 96  # dots an inch: two for each CSS pixel
 
 
-def drawing():
-    figure, (axes,) = figures.panels(1, 1)
-    axes.plot([1, 2], [1, 2], label="a")
-    axes.legend(loc="upper left")
-    axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
-    return figure
-
-
-def test_the_same_figure_gives_the_same_bytes_and_its_stated_width():
+def test_the_same_figure_gives_the_same_bytes_and_its_stated_width(drawing):
     (first, with_it), (second, _) = as_svg(drawing()), as_svg(drawing())
     assert first == second
     assert "<dc:date>" not in first
@@ -44,7 +36,7 @@ def test_maps_are_pictures_inside_it():
     assert picture.width / (wide / 72) > SHARP
 
 
-def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(monkeypatch):
+def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypatch):
     figure = drawing()
     short = svg.text_of(figure)
     monkeypatch.setattr(svg, "to_hundredths", lambda attribute: attribute[0])

@@ -162,10 +162,3 @@ def test_what_is_no_yaml_is_a_broken_ledger(write):
     path.write_text(path.read_text() + "documents: 'open\n")
     with pytest.raises(LedgerError, match=r"claims.yml, line .* quoted scalar from line"):
         load(path)
-
-
-def test_a_key_that_is_written_twice_is_refused(write):
-    path = write()
-    path.write_text(path.read_text() + "documents: {}\n")
-    with pytest.raises(LedgerError, match=r"claims.yml, line .*: the key 'documents' is written"):
-        load(path)

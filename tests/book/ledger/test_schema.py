@@ -10,11 +10,6 @@ import yaml
 from iclutils.book.ledger.schema import LedgerError, load
 
 
-def test_the_books_own_ledger_is_valid():
-    data = load()
-    assert data["chapters"]
-
-
 def row(data):
     return data["chapters"]["00_mini"]["claims"][0]
 
@@ -23,7 +18,6 @@ def printed(data):
     return data["chapters"]["00_mini"]["claims"][3]["source"]
 
 
-CONTROL = {"kind": "null", "what": "w", "condition": "> 0"}
 CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug"}
 GONE = object()
 DOCUMENT = "documents.ours"

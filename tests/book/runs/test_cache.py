@@ -2,45 +2,33 @@
 
 import shutil
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import nbformat
 import pytest
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
+from small_site import MINI, ROOT, SOUND, executed
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.processor import THREADS
-
-ROOT = Path(__file__).resolve().parents[3]
-MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
-SOUND = "00_mini"
-
-
-def executed(chapter):
-    notebook = cache.read_chapter(chapter)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    for number, cell in enumerate(code, 1):
-        cell["execution_count"] = number
-    return notebook
 
 
 def test_an_interrupted_run_is_not_taken_for_a_whole_one(tmp_path):
     chapter = MINI / "chapters" / f"{SOUND}.md"
     folder = tmp_path / "cache" / "key"
-    cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+    cache.store_run(executed(chapter)[0], chapter, folder, 1.0, "k")
     assert cache.cached_run(chapter, folder) is not None
     for written in folder.rglob("*.ipynb"):
         written.write_text(written.read_text()[:40])
     assert cache.cached_run(chapter, folder) is None
-    cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+    cache.store_run(executed(chapter)[0], chapter, folder, 1.0, "k")
     assert cache.cached_run(chapter, folder) is not None
 
 
 def lost(folder, name):
-    """How many of 60 runs of three chapters are gone as soon as they are kept."""
+    """How many of 20 runs of three chapters are gone as soon as they are kept."""
     missing = 0
-    for number in range(60):
+    for number in range(20):
         path = folder.parent / f"{name}_{number % 3}.md"
         cell = nbformat.v4.new_code_cell(f"{path.stem} = 1", execution_count=1)
         notebook = nbformat.v4.new_notebook(cells=[cell])
@@ -80,7 +68,7 @@ def held(root):
 def test_a_run_is_current_only_under_the_pages_present_key(book, monkeypatch):
     chapter = cache.chapter_path(SOUND, book)
     key = cache.page_key(chapter, book)
-    cache.store_run(executed(chapter), chapter, cache.cache_path(book), 1.0, key)
+    cache.store_run(executed(chapter)[0], chapter, cache.cache_path(book), 1.0, key)
     assert cache.current_run(chapter, book).seconds == 1.0
     cache.drop_stale(book)
     assert held(book) == [str(chapter)]
@@ -98,19 +86,19 @@ def test_a_page_has_one_run(book):
     other.write_text(chapter.read_text().replace("2912 + seed", "2913"))
     folder = cache.cache_path(book)
     for path in (other, chapter):
-        cache.store_run(executed(path), path, folder, 1.0, "k")
+        cache.store_run(executed(path)[0], path, folder, 1.0, "k")
     for broken in (False, True):
         if broken:
             shutil.rmtree(folder / "executed")
         chapter.write_text(chapter.read_text() + "\n```{code-cell} ipython3\n1\n```\n")
-        cache.store_run(executed(chapter), chapter, folder, 1.0, "k")
+        cache.store_run(executed(chapter)[0], chapter, folder, 1.0, "k")
         assert sorted(held(book)) == [str(chapter), str(other)]
         assert cache.cached_run(chapter, folder) is not None
 
 
 def test_a_run_that_a_build_made_itself_is_stale(book):
     chapter = cache.chapter_path(SOUND, book)
-    bundle = CacheBundleIn(executed(chapter), str(chapter), data={"execution_seconds": 1.0})
+    bundle = CacheBundleIn(executed(chapter)[0], str(chapter), data={"execution_seconds": 1.0})
     get_cache(cache.cache_path(book)).cache_notebook_bundle(bundle)
     assert cache.current_run(chapter, book) is None
     cache.drop_stale(book)

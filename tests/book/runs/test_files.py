@@ -44,15 +44,6 @@ def test_a_write_that_is_broken_off_leaves_the_old_file_and_nothing_else(
     assert target.read_bytes() == (content if isinstance(content, bytes) else content.encode())
 
 
-def test_who_reads_the_old_file_goes_on_reading_it(tmp_path):
-    target = tmp_path / "file"
-    files.write_atomically(target, OLD)
-    with target.open() as reader:
-        files.write_atomically(target, "new")
-        assert reader.read() == OLD
-    assert target.read_text() == "new"
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [

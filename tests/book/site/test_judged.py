@@ -10,7 +10,7 @@ from docutils.parsers.rst import Parser
 from iclutils.book.site.nodes import from_run
 from iclutils.book.site.results import Entry
 from iclutils.book.site.verdicts import judged
-from iclutils.book.site.verdicts.judged import JudgedRole, VerdictOutput, place
+from iclutils.book.site.verdicts.judged import JudgedRole, place
 
 
 def asked(claim):
@@ -111,11 +111,6 @@ def test_a_role_names_a_row_of_its_own_page(monkeypatch, warned, claim, page, kn
     found, _ = role.run()
     assert [node["claim"] for node in found] == (["a"] if known else [])
     assert bool(warned) is not known
-
-
-def test_other_outputs_are_left_alone():
-    data = SimpleNamespace(mime_type="text/plain", content="a")
-    assert VerdictOutput.handle_mime(None, data, False) is None
 
 
 def test_an_installation_without_the_renderer_is_refused(monkeypatch):

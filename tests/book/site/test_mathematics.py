@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import pytest
 from sphinx.application import Sphinx
@@ -13,8 +12,6 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from iclutils.book.site import mathematics
 from iclutils.book.site.mathematics import Formula
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture(scope="module")

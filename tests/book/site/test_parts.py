@@ -16,7 +16,7 @@ import yaml
 from bs4 import BeautifulSoup
 from nbformat import v4
 from record_page import check_how, said
-from small_site import MINI, ORIGIN, ROOT, SOUND, Site, verdict
+from small_site import MINI, ORIGIN, ROOT, SOUND, Site, executed, verdict
 
 from iclutils.book import figures
 from iclutils.book.figures.svg import as_svg
@@ -24,7 +24,6 @@ from iclutils.book.ledger import Ledger, load
 from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.runs import cache, origin
 from iclutils.book.site import results
-from iclutils.book.site.aids import search
 from iclutils.book.site.downloads.offers import size_text
 from iclutils.book.site.pictures.dark import dark_svg
 from iclutils.book.site.pictures.gallery import SVG
@@ -208,6 +207,7 @@ Its words here, too.
 ```
 """,
 }
+ORDER = ["chapters/" + SOUND, "chapters/" + SECOND, "terms", "lists", "ledger", "downloads"]
 SWEEP = {
     "jobs": [{"n": 1}, {"n": 2}, {"n": 3}],
     "cpu_s": 7260.4,
@@ -251,8 +251,8 @@ class Parts(Site):
             self.store(chapter)
 
     def write_toc(self):
-        names = ["chapters/" + SOUND, "chapters/" + SECOND, "terms", "lists", "ledger", "downloads"]
-        listed = [{"file": f"book/{name}"} for name in names]
+        first, *rest = [{"file": f"book/{name}"} for name in ORDER]
+        listed = [first | {"sections": rest[:1]}, *rest[1:]]
         toc = {"format": "jb-book", "root": "book/intro", "chapters": listed}
         (self.root / "_toc.yml").write_text(yaml.safe_dump(toc))
 
@@ -268,10 +268,8 @@ class Parts(Site):
 
     def store(self, chapter):
         path = self.root / "book" / "chapters" / f"{chapter}.md"
-        notebook = cache.read_chapter(path)
-        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        for number, cell in enumerate(code, 1):
-            cell["execution_count"] = number
+        notebook, code = executed(path)
+        for cell in code:
             if "figure" in cell.metadata.get("mystnb", {}):
                 cell["outputs"] = [self.pictures[chapter]]
         if chapter == SOUND:
@@ -312,21 +310,6 @@ def target(site, page, address):
 
 
 # -------------------------------------------------------------- links and files
-
-
-def test_every_link_leads_to_a_file_and_a_place_in_it(site, pages):
-    seen = 0
-    for name, soup in pages.items():
-        for link in soup.select("article a[href]"):
-            if re.match(r"\w+:", link["href"]):
-                continue
-            file, place = target(site, name, link["href"])
-            assert file.exists(), (name, link["href"])
-            if place:
-                text = file.read_text(encoding="utf8")
-                assert f'id="{place}"' in text, (name, link["href"])
-                seen += 1
-    assert seen > 20
 
 
 KINDS = {
@@ -392,6 +375,17 @@ def test_a_recorded_sweep_is_offered_with_all_that_made_it(pages):
         f"made by {SWEEP['command']}",
     ]
     assert line.endswith(f": {'; '.join(facts)}.")
+
+
+def test_the_sidebar_has_the_titles_of_all_pages_and_a_page_its_own_sections(site, pages):
+    order = [pages[f"{name}.html"] for name in cache.toc_pages(site.root)]
+    titles = [re.sub(r"^[\d.]+ |#$", "", said(soup.select_one("article h1"))) for soup in order]
+    for soup in pages.values():
+        listed = soup.select("nav.bd-links li > a")
+        shown = [re.sub(r"^[\d.]+ ", "", said(link)) for link in listed]
+        assert shown == titles
+    for name, section in ((SOUND, "Exercises"), (SECOND, "The verdicts"), ("intro", "Reading a")):
+        assert section in said(page(pages, name).select_one("nav.page-toc"))
 
 
 # -------------------------------------------------------------- figures
@@ -486,6 +480,18 @@ def test_the_digest_changes_with_everything_that_pages_show():
 
 
 # -------------------------------------------------------------- rows
+
+
+def test_a_row_as_data_has_the_same_fields_with_a_run_and_without(site):
+    found = json.loads((site.html / "book" / "ledger.json").read_text(encoding="utf8"))
+    run = next(row for row in found if row["verdict"])
+    other = next(row for row in found if not row["verdict"])
+    assert {tuple(row) for row in found} == {tuple(run)}
+    assert run["anchor"] == f"chapters/{SECOND}.html#claim-{run['id']}"
+    assert (other["value"], other["parts"], other["finding"]) == (None, None, None)
+    written = rows(site)[other["id"]]
+    assert (other["amended"], other["audit"]) == (written.get("amended", []), written.get("audit"))
+    assert other["controls"] == {name: dict(one) for name, one in written["controls"].items()}
 
 
 def rows(site):
@@ -635,15 +641,9 @@ def test_every_deviation_is_listed_with_its_place(site, pages):
         assert all(words in own for words in text.split("; here: "))
 
 
-@pytest.fixture(scope="module")
-def places(site):
-    text = (site.html / search.PLACES).read_text(encoding="utf8")
-    return json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
-
-
-def test_every_word_of_a_row_and_every_name_of_a_term_is_found(site, places):
+def test_every_word_of_a_row_and_every_name_of_a_term_is_found(site):
     by_title = {}
-    for place in places:
+    for place in site.places():
         for name in (place["title"], *place["keys"]):
             by_title.setdefault(name, place)
     for term, explained in TERMS.items():
@@ -656,22 +656,16 @@ def test_every_word_of_a_row_and_every_name_of_a_term_is_found(site, places):
                 assert words.strip() in by_title[claim]["text"], claim
 
 
-def test_what_is_read_first_is_found_first(places):
+def test_what_is_read_first_is_found_first(site):
     weights = {}
-    for place in places:
+    for place in site.places():
         page_of = place["address"].split(".html")[0].removeprefix("book/").removeprefix("chapters/")
         weights.setdefault(page_of, place["weight"])
     assert 1 == weights[SOUND] > weights["lists"] > weights[SECOND] > weights["ledger"] > 0
 
 
-def previews(site, name):
-    """What is shown beside links to the places of a page."""
-    text = (site.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")
-    return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
-
-
 def test_every_term_is_explained_beside_its_links(site):
-    found = previews(site, "terms")
+    found = site.previews("terms")
     for term, explained in TERMS.items():
         for name in filter(None, (term, ALSO.get(term))):
             shown = BeautifulSoup(found[f"term-{name}"], "html.parser")
@@ -679,17 +673,16 @@ def test_every_term_is_explained_beside_its_links(site):
             assert explained in said(shown)
 
 
-def test_pages_describe_themselves(site):
+def test_pages_describe_themselves(pages):
     kinds = {}
-    for path in (site.html / "book").rglob("*.html"):
-        soup = BeautifulSoup(path.read_text(encoding="utf8"), "html.parser")
+    for name, soup in pages.items():
         kind = soup.find("meta", property="og:type")
         title = soup.find("meta", property="og:title")
         if kind is not None:
-            kinds[path.stem] = kind["content"]
+            kinds[name] = kind["content"]
             assert title["content"] in said(soup.h1)
             assert soup.find("meta", attrs={"name": "description"})["content"] in said(soup.article)
-    assert kinds.pop("intro") == "website"
+    assert kinds.pop("book/intro.html") == "website"
     assert set(kinds.values()) == {"article"}
 
 

@@ -1,6 +1,5 @@
 """What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
 
-import io
 import random
 import re
 import unicodedata
@@ -10,14 +9,12 @@ import pytest
 from docutils import nodes
 
 from iclutils.book.ledger.schema import CLAIMS_FILE
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, write_atomically
 from iclutils.book.site.aids import description
-from iclutils.book.site.aids.previews import Body
 from iclutils.book.site.downloads import archive, markdown, offers, portable
 from iclutils.book.site.downloads.markdown import Markdown
-from iclutils.book.site.nodes import badge, tag
 from iclutils.book.site.plain import plain_markdown, plain_mathematics, plain_text
-from iclutils.book.site.verdicts import deviations, times
+from iclutils.book.site.verdicts import times
 
 
 @pytest.mark.parametrize(
@@ -67,16 +64,6 @@ def test_words_of_blocks_do_not_run_together():
     assert plain_markdown("at $d^2$ tasks") == "at d² tasks"
 
 
-def test_an_element_is_cut_out_whole():
-    body = Body('<div id="x"><div>a</div></div><p class="b">b</p><p class="b">c</p>')
-    assert body.element(body.starts["x"]) == '<div id="x"><div>a</div></div>'
-    assert list(body.starts) == ["x"]
-    paragraph_b = re.compile('<(p) class="b">')
-    assert body.first_after("x", paragraph_b) == '<p class="b">b</p>'
-    assert body.first_after("x", re.compile("<(dd)>")) == ""
-    assert body.first_after("y", paragraph_b) == ""
-
-
 def paragraph(*children):
     return nodes.paragraph("", "", *children)
 
@@ -123,10 +110,6 @@ def test_a_note_becomes_a_quotation_under_its_title(writer):
     assert writer.block(nodes.note("", words.deepcopy())) == "> It is so."
 
 
-def test_a_verdict_becomes_markdown(writer):
-    assert writer.block(tag("p", badge("holds"), " It does.")) == "**✓ holds** It does."
-
-
 def test_addresses_lead_where_a_notebook_can_follow():
     alone = portable.addresses("book/chapters/01_a", "")
     assert alone("02_b.html#x") == "02_b.ipynb"
@@ -135,36 +118,16 @@ def test_addresses_lead_where_a_notebook_can_follow():
     assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
 
 
-def test_the_archive_is_the_same_for_the_same_site(tmp_path):
+def test_the_archive_holds_what_readers_open_and_states_its_size(tmp_path):
     site = tmp_path / "html"
-    (site / "book").mkdir(parents=True)
-    (site / "index.html").write_text("hello")
-    (site / "book" / "a.html").write_text("a")
-    for name in ("LICENSE", "CITATION.cff", "README.md"):
-        (tmp_path / name).write_text("free")
     for name in (".buildinfo", "searchindex.js", "objects.inv"):  # no reader opens them
-        (site / name).write_text("x")
+        write_atomically(site / name, "x")
     shown = {"search-places.js", "book/a.svg", "book/a.csv", "book/ledger.json", "book/a.ipynb"}
     for name in shown:
-        (site / name).write_text("x")
-    first = archive.archive(site, tmp_path).file
-    (site / archive.PLACE).parent.mkdir(parents=True)
-    (site / archive.PLACE).write_bytes(first)  # it does not hold itself
-    assert archive.archive(site, tmp_path).file == first
-    held = zipfile.ZipFile(io.BytesIO(first))
-    assert held.testzip() is None
-    names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
-    assert names == shown | {"README.txt", "LICENSE", "CITATION.cff", "index.html", "book/a.html"}
-    with pytest.raises(FileNotFoundError, match="site must be a folder"):
-        archive.archive(tmp_path / "nowhere")
-
-
-def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
-    site = tmp_path / "html"
-    site.mkdir()
-    (site / "picture.png").write_bytes(random.Random(0).randbytes(2_340_000))
+        write_atomically(site / name, "x")
+    write_atomically(site / "picture.png", random.Random(0).randbytes(2_340_000))
     offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
-    (site / "downloads.html").write_text(offer % "")
+    write_atomically(site / "downloads.html", offer % "")
     archive.write_archive(site)
     found = site / archive.PLACE
     said = offer % f" ({offers.size_text(found.stat().st_size)})"
@@ -173,10 +136,14 @@ def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
     with zipfile.ZipFile(found) as held:
         assert held.testzip() is None
         assert held.read(f"{archive.NAME}/downloads.html").decode() == said
-        assert len(held.namelist()) == len(set(held.namelist()))
+        names = [name.removeprefix(f"{archive.NAME}/") for name in held.namelist()]
+    others = {"README.txt", "LICENSE", "CITATION.cff", "picture.png", "downloads.html"}
+    assert sorted(names) == sorted(shown | others), "and neither the others nor itself"
     first = found.read_bytes()
     archive.write_archive(site)  # what is stated already is no hindrance
     assert found.read_bytes() == first
+    with pytest.raises(FileNotFoundError, match="site must be a folder"):
+        archive.archive(tmp_path / "nowhere")
 
 
 def test_a_page_names_its_address_only_where_the_site_has_one():
@@ -219,16 +186,6 @@ def test_the_literature_is_linked_and_used():
         # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
         assert "\\" not in fields, key
         assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
-
-
-def test_a_deviation_is_named_by_its_first_words():
-    entry = nodes.list_item("", paragraph(nodes.strong("", "Task norm."), nodes.Text(" Ours is")))
-    listed = nodes.enumerated_list("", entry)
-    section = nodes.section("", nodes.title("", "Deviations"), listed)
-    other = nodes.section("", nodes.title("", "Verdicts"), nodes.enumerated_list())
-    page = nodes.section("", section, other)
-    assert list(deviations.entries(page)) == [entry]
-    assert deviations.subject(entry) == "Task norm"
 
 
 @pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])

@@ -1,61 +1,19 @@
-"""The site's extension without Sphinx: its table of fills, a role's text, the ledger as data."""
+"""The site's extension without Sphinx: roles, sources, citations, fonts, addresses."""
 
 import base64
 import re
-from dataclasses import asdict
 from types import SimpleNamespace
 
 import pytest
 import yaml
 
 from iclutils.book import ledger
-from iclutils.book.ledger import HOLDS, Record
 from iclutils.book.ledger.schema import Document
 from iclutils.book.runs.files import ROOT
-from iclutils.book.runs.origin import Run
 from iclutils.book.site.aids import access, cite, fonts
-from iclutils.book.site.content import Content
-from iclutils.book.site.downloads import export, offers, repository
-from iclutils.book.site.fill import FILLS
-from iclutils.book.site.results import Entry, Results
+from iclutils.book.site.downloads import offers, repository
 from iclutils.book.site.verdicts import sentences
 from iclutils.book.site.words import document_words
-from iclutils.ground.comparison import SUPPORTED, Comparison
-
-SOURCES = sorted((ROOT / "iclutils" / "book" / "site").rglob("*.py"))
-PART = Comparison(value=-0.5, half_width=0.1, against="below 0", outcome=SUPPORTED)
-RECORD = Record("c", "row", HOLDS, 0.25, 0.01, {"": PART}, {"wrong": PART}, {}, True)
-ROW = {
-    "id": "row",
-    "source": {"document": "d", "place": "p", "reading": "clear", "printed": "It falls."},
-    "brief": "It falls.",
-    "statement": "s",
-    "kind": "rate",
-    "statistic": "t",
-    "parts": {"*": "> 0"},
-    "tolerance": "e",
-    "quantity": "the rate",
-    "controls": {
-        "wrong": {"kind": "wrong", "what": "a wrong rate"},
-        "never-run": {"kind": "null", "what": "another"},
-    },
-    "expected": HOLDS,
-}
-
-
-def test_every_place_that_a_directive_leaves_has_its_fill():
-    """The names in the code are those of the table; ``place()`` is the directives' short way."""
-    named = set()
-    gathered = set()
-    for path in SOURCES:
-        text = path.read_text(encoding="utf8")
-        named |= set(re.findall(r'\bwhat="(\w+)"', text))
-        named |= set(re.findall(r'\bplace\("(\w+)"[,)]', text))
-        named |= set(re.findall(r'\bClaimRole\("(\w+)"\)', text))
-        gathered |= set(re.findall(r'add_directive\("([\w-]+)", Gathered\)', text))
-    lists = tuple(name.replace("-", "_") for name in gathered)
-    named |= {name for name in FILLS if name.startswith(lists)}
-    assert named == set(FILLS)
 
 
 @pytest.mark.parametrize(
@@ -77,37 +35,6 @@ def test_the_text_of_a_role(text, asked):
 )
 def test_a_number_in_a_sentence(value, half_width, text):
     assert sentences.number_text(value, half_width, sentences.DIGITS) == text
-
-
-def test_the_ledger_is_read_once_a_build(monkeypatch, tmp_path):
-    reads = []
-    load = ledger.load
-
-    def counted(path):
-        reads.append(path)
-        return load(path)
-
-    monkeypatch.setattr("iclutils.book.site.content.load", counted)
-    content = Content(tmp_path, tmp_path)
-    assert content.entries
-    assert content.headings.keys() == set(content.chapters)
-    assert content.results.runs.keys() == set(content.chapters)
-    assert content.scored == []  # no cache lies there: nothing is run
-    assert len(reads) == 1
-
-
-def test_a_row_as_data_has_the_same_fields_with_a_run_and_without():
-    found = Results({"c": {"row": RECORD}}, {"c": Run("run")}, {})
-    row = export.ledger_row(Entry("c", ROW), found)
-    assert row["anchor"] == "chapters/c.html#claim-row"
-    assert row["controls"] == {
-        "wrong": {"kind": "wrong", "what": "a wrong rate"} | asdict(PART),
-        "never-run": {"kind": "null", "what": "another"},
-    }
-    assert (row["amended"], row["suggested_by"], row["audit"]) == ([], None, None)
-    empty = export.ledger_row(Entry("c", ROW), Results({}, {}, {}))
-    assert empty.keys() == row.keys()
-    assert (empty["verdict"], empty["commit"], empty["seeds"]) == (None, None, {})
 
 
 def test_every_document_has_a_short_name():
