@@ -14,6 +14,7 @@ folder: ``verdicts``, ``pictures``, the reader's ``aids`` and ``downloads``; ``f
 join them, and here all is hung on Sphinx's events.
 """
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,6 @@ from sphinx.config import Config
 
 from iclutils.book.runs import cache, key
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site import collector
 from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
@@ -41,7 +41,6 @@ from iclutils.book.site.aids.moved import lead_on, watch
 from iclutils.book.site.aids.previews import note_previews
 from iclutils.book.site.aids.reference import leave_out_fields
 from iclutils.book.site.aids.search import note_places, write_places
-from iclutils.book.site.aids.sidebar import copy_titles_only
 from iclutils.book.site.aids.stamp import add_stamp
 from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import prints
@@ -75,7 +74,6 @@ DRESS = (  # what is added to a page that is about to be written, in this order
     link_code,
     add_description,
     add_scripts,
-    copy_titles_only,
     add_ways_on,
     lead_on,
     note_places,
@@ -129,6 +127,10 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry."""
+    # a doctree's nodes know their parents, so that the collector looks through all that a build
+    # keeps, again and again while a page grows: more than a third of the build's time
+    gc.disable()
+    app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
     check_installed()
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
@@ -161,9 +163,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)
-    app.connect("builder-inited", collector.hold_back)
-    app.connect("env-updated", collector.collect)
-    app.connect("build-finished", collector.release)
     app.connect("source-read", watch)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)
