@@ -27,12 +27,7 @@ from iclutils.book.runs.files import ROOT
 from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
-from iclutils.book.site.aids.description import (
-    NOT_FOUND,
-    add_description,
-    take_address,
-    write_sitemap,
-)
+from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
 from iclutils.book.site.aids.fonts import embed_fonts
 from iclutils.book.site.aids.glossary import link_first_uses, note_uses
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
@@ -59,12 +54,7 @@ from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
 from iclutils.book.site.verdicts.deviations import note_deviations
-from iclutils.book.site.verdicts.judged import (
-    JudgedRole,
-    MarksStay,
-    check_installed,
-    place_lines,
-)
+from iclutils.book.site.verdicts.judged import JudgedRole, MarksStay, place_lines
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.sentences import ClaimRole
 
@@ -120,7 +110,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
-    write_sitemap(site, app.config.html_baseurl, app.env.found_docs)
     write_archive(site)
     note_state(app)
 
@@ -131,7 +120,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # keeps, again and again while a page grows: more than a third of the build's time
     gc.disable()
     app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
-    check_installed()
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
     app.add_directive("chapter-card", ChapterCard)

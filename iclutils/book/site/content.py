@@ -13,6 +13,7 @@ from iclutils.book.ledger import load
 from iclutils.book.runs import cache
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.origin import NOT_RUN
 from iclutils.book.site import results
 from iclutils.book.site.results import Entry, Results, Scored
 
@@ -80,12 +81,11 @@ class Content:
     @cached_property
     def scored(self) -> list[Scored]:
         """The rows that were run."""
-        out: list[Scored] = []
-        for chapter, row in self.entries.values():
-            record = self.results.record(chapter, row["id"])
-            if record is not None:
-                out.append(Scored(chapter, row, record))
-        return out
+        found = [
+            Scored(chapter, row, self.results.record(chapter, row["id"]))
+            for chapter, row in self.entries.values()
+        ]
+        return [scored for scored in found if scored.record.verdict != NOT_RUN]
 
 
 def content_of(app: Sphinx) -> Content:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from iclutils.book.site.aids.lecture import fold_predictions
 from iclutils.book.site.cells import move_setup
@@ -15,7 +16,7 @@ from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import figure_list, lists
 from iclutils.book.site.nodes import as_nodes, from_run, html_tag
 from iclutils.book.site.numbers import write_symbols
-from iclutils.book.site.page import GATHERS, Fill, LedgerDirective, Page, note
+from iclutils.book.site.page import GATHERS, Fill, Page, note
 from iclutils.book.site.pictures import run_figure
 from iclutils.book.site.verdicts import (
     counts,
@@ -69,14 +70,13 @@ FILLS: Mapping[str, Fill] = {
 }
 
 
-class Gathered(LedgerDirective):
+class Gathered(SphinxDirective):
     """A list that is made when the page is written, in every build: any page may add to it."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """The place of the list; raises an error of the directive where there is no such list."""
-        self.prepare()
         note(self.env, GATHERS, True)
         name = self.name.replace("-", "_")
         what = "_".join([name, *self.arguments])

@@ -12,7 +12,7 @@ from iclutils.book.runs import cache, origin
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE
-from iclutils.book.runs.origin import Run
+from iclutils.book.runs.origin import NOT_RUN, Run
 from iclutils.ground.comparison import SUPPORTED
 
 
@@ -39,9 +39,12 @@ class Results:
     runs: Mapping[str, Run]  # by chapter
     seeds: Mapping[str, Mapping[str, str]]  # by the row's id, then by seed
 
-    def record(self, chapter: str, claim: str) -> Record | None:
-        """What was found about a row, or None where its chapter was not run."""
-        return self.records[chapter].get(claim) if chapter in self.records else None
+    def record(self, chapter: str, claim: str) -> Record:
+        """What was found about a row; where its chapter was not run, a record that says so."""
+        found = self.records.get(chapter, {}).get(claim)
+        said = "The chapter was not run."
+        nothing = Record(chapter, claim, NOT_RUN, None, None, {}, {}, {}, True, finding=said)
+        return found or nothing
 
     def run(self, chapter: str) -> Run:
         """The run of a chapter; an empty one where there is none."""
@@ -123,4 +126,3 @@ def reservation(record: Record) -> str:
     outcomes = [part.outcome for part in record.parts.values()]
     plain = len(outcomes) == 1 or set(outcomes) == {SUPPORTED}
     return "" if plain and not record.why else finding_text(record)
-

@@ -186,14 +186,6 @@ def test_a_page_names_its_address_only_where_the_site_has_one():
     assert said['property="og:image"'] == f"https://example.org/{description.PICTURE}"
 
 
-def test_pages_are_listed_for_search_engines_only_where_the_site_has_an_address(tmp_path):
-    description.write_sitemap(tmp_path, "", ["book/a"])
-    assert not list(tmp_path.iterdir())
-    description.write_sitemap(tmp_path, "https://example.org/", {"book/b", "book/a"})
-    listed = (tmp_path / description.SITEMAP).read_text(encoding="utf8").splitlines()
-    assert listed == ["https://example.org/book/a.html", "https://example.org/book/b.html"]
-
-
 @pytest.mark.parametrize(
     ("given", "used"),
     [("", ""), ("https://a.b/c", "https://a.b/c/"), ("https://a.b/", "https://a.b/")],

@@ -106,7 +106,7 @@ def test_a_row_as_data_has_the_same_fields_with_a_run_and_without():
     assert (row["amended"], row["suggested_by"], row["audit"]) == ([], None, None)
     empty = export.ledger_row(Entry("c", ROW), Results({}, {}, {}))
     assert empty.keys() == row.keys()
-    assert (empty["verdict"], empty["commit"], empty["seeds"]) == (None, None, {})
+    assert (empty["verdict"], empty["commit"], empty["seeds"]) == ("not run", None, {})
 
 
 def test_every_document_has_a_short_name():

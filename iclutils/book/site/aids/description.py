@@ -2,25 +2,21 @@
 
 The site works at any address, so it knows none. Where it is published, the environment variable
 ``SITE_ADDRESS`` says it: then each page also names its own address and a picture, which only whole
-addresses can do, and all of them are listed in ``sitemap.txt``.
+addresses can do.
 """
 
 import html
 import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from iclutils.book.runs.files import write_atomically
-
 LENGTH = 220  # characters; search engines show about 160
 PICTURE = "_static/preview.png"  # 1200 × 630, made by make picture
 NOT_FOUND = "404"
-SITEMAP = "sitemap.txt"
 
 
 def take_address(app: Sphinx, config: Config) -> None:
@@ -49,13 +45,6 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
     }
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
-
-
-def write_sitemap(site: Path, address: str, pages: Iterable[str]) -> None:
-    """The addresses of all pages, one a line, for search engines; nothing without an address."""
-    if address:
-        lines = [f"{address}{page}.html\n" for page in sorted(pages)]
-        write_atomically(site / SITEMAP, "".join(lines))
 
 
 def title_of(app: Sphinx, pagename: str) -> str:

@@ -144,8 +144,7 @@ def row_places(app: Sphinx) -> Iterator[Place]:
     """Every row of the ledger that is in the book."""
     content = content_of(app)
     for claim, entry in content.entries.items():
-        record = content.results.record(entry.chapter, claim)
-        found = finding_text(record) if record is not None else ""
+        found = finding_text(content.results.record(entry.chapter, claim))
         yield row_place(content.ledger["documents"], entry, found)
 
 

@@ -17,7 +17,7 @@ from iclutils.book.site.downloads.offers import FOLDER, size_text
 
 NAME = prints.BOOK
 PLACE = f"{FOLDER}/{NAME}.zip"
-LEFT_OUT = {".buildinfo", "searchindex.js", "objects.inv", "sitemap.txt"}  # no reader opens them
+LEFT_OUT = {".buildinfo", "searchindex.js", "objects.inv"}  # no reader opens them
 SIZE = "archive-size"  # the class of the places that state the archive's size
 STATED = re.compile(rf'(<span class="{SIZE}">)[^<]*(?=</span>)'.encode())
 FIRST = """\

@@ -35,11 +35,11 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     chapter, row = entry
     record = results.record(chapter, row["id"])
     run = results.run(chapter)
-    found = asdict(record) if record else {}
-    measured = record.controls if record else {}
-    controls = {name: dict(control) for name, control in row["controls"].items()}
-    for name, comparison in measured.items():
-        controls[name] = controls[name] | asdict(comparison)
+    found = asdict(record)
+    controls = {
+        name: {**control, **found["controls"].get(name, {})}
+        for name, control in row["controls"].items()
+    }
     out: dict[str, Any] = {
         "chapter": chapter,
         "id": row["id"],
@@ -51,10 +51,10 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     out |= {field: row.get(field) for field in MAY_BE_WRITTEN}
     out["criterion"] = row.get("parts", "none")
     out["amended"] = [plain(change) for change in row.get("amended", [])]
-    out |= {field: found.get(field) for field in FOUND}
+    out |= {field: found[field] for field in FOUND}
     out |= {
         "controls": controls,
-        "settings": record.settings if record else None,
+        "settings": record.settings,
         "seed": run.seed,
         "seeds": results.seeds.get(row["id"], {}),
         "chapter_seconds": run.seconds,
@@ -66,8 +66,6 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
 
 def as_csv(rows: list[dict[str, Any]]) -> str:
     """One line a row; what nests is JSON in its cell."""
-    if not rows:
-        return ""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()

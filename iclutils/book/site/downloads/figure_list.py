@@ -9,19 +9,20 @@ from docutils.nodes import Element, Node, inline
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
+from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads.lists import sized_link
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.page import Page, WordsDirective
 from iclutils.book.site.pictures.gallery import Figure, figures_of, figures_of_run
 
 
-class FigureList(LedgerDirective):
+class FigureList(WordsDirective):
     """Every figure of the chapters."""
 
     def run(self) -> list[Node]:
         """The list, with a place for each figure; a caption has one sentence a line."""
         chapters = []
-        for chapter, heading in self.prepare().headings.items():
+        for chapter, heading in content_of(self.env.app).headings.items():
             path = cache.chapter_path(chapter, ROOT)
             self.env.note_dependency(str(path))
             items = [

@@ -107,7 +107,7 @@ def downloads_data(page: Page, node: Element) -> Sequence[Node | str]:
         told[place] = [f": the ledger, {what}."]
     for path in recorded():
         told[f"{FOLDER}/{path.name}"] = [": ", *provenance(path)]
-    told[f"{FOLDER}/{wheel.name()}"] = [
+    told[f"{FOLDER}/{wheel.NAME}"] = [
         ": the package, with the ledger and the recorded results in it, for notebooks anywhere."
     ]
     told[f"{FOLDER}/requirements.lock"] = [": the versions that the book was run with."]

@@ -74,7 +74,7 @@ def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[s
     for path in [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]:
         files[f"{FOLDER}/{path.name}"] = path
     there = {place: path for place, path in files.items() if path.exists()}
-    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.name()}": wheel.wheel()})
+    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.NAME}": wheel.wheel()})
 
 
 @lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read

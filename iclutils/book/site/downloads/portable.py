@@ -142,8 +142,6 @@ def short(page: Page, card: html_tag) -> html_tag:
     chapter = page.content.entries[claim].chapter
     record = page.content.results.record(chapter, claim)
     name = tag("code", claim)
-    if record is None:
-        return tag("p", name)
     brief = page.content.entries[claim].row["brief"]
     said = " ".join(filter(None, [brief, reservation(record)]))
     return tag("p", badge(record.verdict), " ", name, ": ", said)

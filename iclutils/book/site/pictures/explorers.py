@@ -112,8 +112,6 @@ class Explorer(SphinxDirective):
                 raise self.error(f"explorer {name} has no setting '{setting}': {SETTINGS[name]}")
         within: list[nodes.Node] = [tag("noscript", *self.without_scripts(name))]
         if name in RECORDS:
-            for record in RECORDS[name]:
-                self.env.note_dependency(str(records.RECORDED / f"{record}.json"))
             within.append(recorded_script(RECORDS[name]))
         attributes = {"data_explorer": name, "data_main": main}
         if asked:

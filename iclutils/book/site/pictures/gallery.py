@@ -10,12 +10,11 @@ A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {al
 """
 
 import base64
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.cache import CachedRun
@@ -25,13 +24,6 @@ from iclutils.book.site.pictures.dark import dark_svg
 
 FOLDER = "book/figures"
 SVG = "image/svg+xml"
-
-
-class Size(NamedTuple):
-    """Width and height of a drawing, in points."""
-
-    width: float
-    height: float
 
 
 @dataclass(frozen=True)
@@ -89,15 +81,6 @@ class Figure:
         return carried
 
 
-def size_of(svg: str, name: str) -> Size:
-    """The size that a drawing states in points; raises ``ValueError`` where it states none."""
-    head = svg[svg.index("<svg") :][:500]
-    stated = dict(re.findall(r'\s(width|height)="([\d.]+)pt"', head))
-    if len(stated) < len(Size._fields):
-        raise ValueError(f"the SVG of {name} states no size in points: {head[:100]!r}")
-    return Size(float(stated["width"]), float(stated["height"]))
-
-
 def code_cells(notebook: Any) -> list[Any]:
     """The code cells of a notebook."""
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -124,18 +107,12 @@ def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
 
 @lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
 def figures_of(content: Content) -> Mapping[str, Figure]:
-    """Every figure of the chapters by its name.
-
-    Raises ``ValueError`` where two share a name or have none.
-    """
-    found: dict[str, Figure] = {}
-    for chapter, run in content.runs.items():
-        for figure in figures_of_run(chapter, run):
-            if figure.name in found:
-                others = f"{found[figure.name].chapter} and {chapter}"
-                raise ValueError(f"two figures share the name {figure.name!r}: in {others}")
-            found[figure.name] = figure
-    return found
+    """Every figure of the chapters by its name; of names that two share Sphinx warns."""
+    return {
+        figure.name: figure
+        for chapter, run in content.runs.items()
+        for figure in figures_of_run(chapter, run)
+    }
 
 
 def write_figures(figures: Iterable[Figure], site: Path) -> None:

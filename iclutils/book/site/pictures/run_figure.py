@@ -6,6 +6,7 @@ code, where the cell hides it.
 to its place.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,9 +17,10 @@ from sphinx.util.docutils import SphinxDirective
 from iclutils.book.site.cells import code_without_bar
 from iclutils.book.site.nodes import from_run, html_tag, tag
 from iclutils.book.site.page import Page
-from iclutils.book.site.pictures.gallery import Figure, figures_of, size_of
+from iclutils.book.site.pictures.gallery import Figure, figures_of
 
 PIXELS = 4 / 3  # to a point
+SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
 WIDE = "(min-width: 760px), print"  # there the text has the room of LAPTOP; paper has most of it
 
 
@@ -80,20 +82,20 @@ def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> 
 
     Its sizes are stated so that the page does not jump when it comes.
     """
-    source = page.beside(figure.file(dark=dark))
-    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure, figure.svg))
+    source = page.to_file(figure.file(dark=dark))
+    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.svg))
     if not figure.wide_svg:
         # not the image alone: the theme hides captions beside the image of the other theme
         return tag("picture", image)
-    wide = page.beside(figure.file(wide=True, dark=dark))
-    beside = tag("source", media=WIDE, srcset=wide, **pixels(figure, figure.wide_svg))
+    wide = page.to_file(figure.file(wide=True, dark=dark))
+    beside = tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg))
     return tag("picture", beside, image, classes=["wide"])
 
 
-def pixels(figure: Figure, svg: str) -> dict[str, str]:
+def pixels(svg: str) -> dict[str, str]:
     """The size of a figure's drawing as attributes of its image."""
-    size = size_of(svg, figure.name)
-    return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
+    stated = SIZE.findall(svg[svg.index("<svg") :][:500])
+    return {side: str(round(PIXELS * float(points))) for side, points in stated}
 
 
 def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
@@ -111,7 +113,8 @@ def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_ta
 
 def file_link(page: Page, figure: Figure, place: str, text: str, what: str) -> html_tag:
     """A link to one of a figure's files, which says to a screen reader of which figure."""
-    return tag("a", text, href=page.beside(place), aria_label=f"{what} of the figure {figure.name}")
+    label = f"{what} of the figure {figure.name}"
+    return tag("a", text, href=page.to_file(place), aria_label=label)
 
 
 def show_figures(page: Page, doctree: nodes.document) -> None:

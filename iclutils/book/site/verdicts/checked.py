@@ -73,7 +73,7 @@ def table_row(page: Page, line: from_run) -> html_tag:
     record = record_of(page, line)
     address = f"{page.to_page('book/ledger')}#{row_anchor(row['id'])}"
     number: list[nodes.Node | str] = []
-    if record is not None and record.value is not None:
+    if record.value is not None:
         shown, quantity = in_short(record, row["quantity"])
         name = tag("span", *quoted(quantity), classes=["line-source"])
         number = [tag("span", shown, classes=["line-number"]), " ", name]

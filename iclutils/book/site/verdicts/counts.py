@@ -16,7 +16,7 @@ from sphinx.util.docutils import SphinxRole
 from iclutils.book.ledger import FAILS, IN_PART
 from iclutils.book.ledger.alarms import false_alarm, sampled_parts
 from iclutils.book.site.nodes import from_run
-from iclutils.book.site.page import Page, remember_page
+from iclutils.book.site.page import Page
 from iclutils.book.site.results import Scored
 from iclutils.book.site.words import is_damaged, is_ours
 
@@ -74,7 +74,6 @@ class CountRole(SphinxRole):
             message = "%s: no such number: %s; there are %s"
             logger.warning(message, self.name, name, list(COUNTS), location=self.get_location())
             return [], []
-        remember_page(self.env)
         return [from_run("", what="ledger_count", count=name)], []
 
 

@@ -15,9 +15,7 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.nodes import Node, system_message
-from myst_nb.core.render import load_mime_renders
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
@@ -25,7 +23,6 @@ from sphinx.util.docutils import SphinxRole
 from iclutils.book.ledger.prose import VERDICT
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import from_run, places
-from iclutils.book.site.page import remember_page
 
 logger = logging.getLogger(__name__)
 
@@ -43,16 +40,6 @@ class VerdictOutput:
         return [place("check_line", data.content["chapter"], data.content["id"])]
 
 
-def check_installed() -> None:
-    """Refuse to build where MyST-NB would not find the renderer.
-
-    Raises ``ExtensionError`` where the package was installed before it named its entry point.
-    """
-    if VerdictOutput not in load_mime_renders():
-        again = "touch pyproject.toml, and call make again"
-        raise ExtensionError(f"the installed package names no renderer of verdicts: {again}")
-
-
 class JudgedRole(SphinxRole):
     """The mark of a row of the page's own block."""
 
@@ -65,7 +52,6 @@ class JudgedRole(SphinxRole):
             message = "judged: '%s' is no row of this page's block of the ledger"
             logger.warning(message, claim, location=self.get_location())
             return [], []
-        remember_page(self.env)
         return [place("mark", chapter, claim)], []
 
 

@@ -12,9 +12,9 @@ from docutils.parsers.rst import directives
 
 from iclutils.book.ledger import OURS
 from iclutils.book.site import words
-from iclutils.book.site.content import Content
+from iclutils.book.site.content import Content, content_of
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.page import LedgerDirective
+from iclutils.book.site.page import WordsDirective
 from iclutils.book.site.results import Entry, row_anchor
 from iclutils.book.site.verdicts.filters import filtered_by
 
@@ -24,7 +24,7 @@ def line(label: str, *children: nodes.Node | str) -> html_tag:
     return tag("div", tag("dt", label), tag("dd", *children))
 
 
-class RowsDirective(LedgerDirective):
+class RowsDirective(WordsDirective):
     """What the directives share that show rows."""
 
     def chapter_rows(self, content: Content) -> list[Entry]:
@@ -162,7 +162,7 @@ class ChapterCard(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """The card."""
-        self.chapter_rows(self.prepare())
+        self.chapter_rows(content_of(self.env.app))
 
         def place(what: str) -> from_run:
             return from_run("", what=what, chapter=self.arguments[0])
@@ -194,7 +194,7 @@ class Verdicts(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """A card a row."""
-        content = self.prepare()
+        content = content_of(self.env.app)
         return [self.claim_card(content, entry) for entry in self.chapter_rows(content)]
 
 
@@ -203,7 +203,7 @@ class FullLedger(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """The filters, the data and the sources, then a section a chapter."""
-        content = self.prepare()
+        content = content_of(self.env.app)
         data = tag(
             "p",
             "The whole ledger as data: ",

@@ -28,7 +28,7 @@ from iclutils.book.site.page import Page
 from iclutils.book.site.plain import plain_markdown
 from iclutils.book.site.results import reservation, value_text
 from iclutils.book.site.verdicts.interval import MEASURED, headline, picture
-from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
+from iclutils.book.site.verdicts.rows import OWN_SETTINGS, record_of
 from iclutils.book.site.words import (
     damage,
     is_damaged,
@@ -54,18 +54,14 @@ TOUCHING = "\u2060"  # joins a mark to the word before it
 
 def line_of_row(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
     """The line of the row that a place names."""
-    record = record_of(page, node)
-    if record is None:
-        return [tag("p", f"{node['claim']}: {NOT_RUN}", classes=["verdict-line"])]
-    return [verdict_line(page, record)]
+    return [verdict_line(page, record_of(page, node))]
 
 
 def marked_line(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
     """The same below a mark, which opens it where the row holds."""
     found = line_of_row(page, node)
     found[0]["ids"] = [line_anchor(node["claim"])]
-    record = record_of(page, node)
-    if record is not None and record.verdict == HOLDS and not node.get("open"):
+    if record_of(page, node).verdict == HOLDS and not node.get("open"):
         found[0]["attributes"]["hidden"] = "hidden"
     return found
 
@@ -87,22 +83,21 @@ def mark(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     return [TOUCHING, link]
 
 
-def mark_link(record: Record | None, row: Mapping[str, Any], address: str) -> html_tag:
+def mark_link(record: Record, row: Mapping[str, Any], address: str) -> html_tag:
     """The mark of a row as a link to where more of it stands; on paper with the row's name."""
-    verdict = record.verdict if record is not None else NOT_RUN
     return tag(
         "a",
         mark_of_row(record, row),
         tag("span", f" {row['id']}", classes=["paper-only"]),
         href=address,
-        aria_label=f"{verdict}: {plain_markdown(row['brief'])}",
+        aria_label=f"{record.verdict}: {plain_markdown(row['brief'])}",
         classes=["judged"],
     )
 
 
-def mark_of_row(record: Record | None, row: Mapping[str, Any]) -> html_tag:
+def mark_of_row(record: Record, row: Mapping[str, Any]) -> html_tag:
     """The sign of a verdict; an open ring is around it where the row rests on damaged text."""
-    verdict = record.verdict if record is not None else NOT_RUN
+    verdict = record.verdict
     classes = ["sign", f"verdict-{slug(verdict)}", *["sign-damaged"] * is_damaged(row)]
     return tag("span", MARKS.get(verdict, "?"), classes=classes, title=verdict)
 
