@@ -69,19 +69,17 @@ def contents(fragments: Sequence[Fragment]) -> str:
     )
 
 
-def article(page: Fragment) -> str:
-    """One page of the site inside the book."""
-    return f'<article class="bd-article" data-page="{page.name}">{page.html}</article>'
-
-
 def whole(fragments: Sequence[Fragment]) -> str:
     """One HTML page that holds the whole book."""
     sheets = dict.fromkeys(sheet for page in fragments for sheet in page.sheets)
     styles = [f"<style>{style}</style>" for page in fragments for style in page.styles]
     head = "".join([*sheets, *styles])
-    body = "".join(article(page) for page in fragments)
+    articles = [
+        f'<article class="bd-article" data-page="{page.name}">{page.html}</article>'
+        for page in fragments
+    ]
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"><title>{escape(fragments[0].title)}</title>{head}</head>'
-        f'<body class="on-paper whole-book">{contents(fragments)}{body}</body></html>'
+        f'<body class="on-paper whole-book">{contents(fragments)}{"".join(articles)}</body></html>'
     )

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from docutils import nodes
@@ -11,6 +11,7 @@ from iclutils.book.ledger import OURS
 from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
 from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site.nodes import html_tag, tag
+from iclutils.book.site.plain import FORMULA
 from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 CLEAR = "clear"
@@ -43,7 +44,6 @@ HAPPENED = {
 }
 
 _LOGARITHM = re.compile(r"(?P<name>log₁₀|log) of ")
-_FORMULA = re.compile(r"\$([^$]+)\$")
 
 
 def demanded(kind: str) -> str:
@@ -97,16 +97,11 @@ def quotations(row: Mapping[str, Any]) -> list[str]:
 
 def quoted(text: str) -> list[nodes.Node]:
     """A quotation word for word: nothing but its formulas is read as markup."""
-    return list(_pieces(" ".join(text.split())))
-
-
-def _pieces(text: str) -> Iterator[nodes.Node]:
-    place = 0
-    for found in _FORMULA.finditer(text):
-        yield nodes.Text(text[place : found.start()])
-        yield nodes.math(found[1], found[1])
-        place = found.end()
-    yield nodes.Text(text[place:])
+    pieces = FORMULA.split(" ".join(text.split()))  # words and formulas by turns
+    return [
+        nodes.math(piece, piece) if place % 2 else nodes.Text(piece)
+        for place, piece in enumerate(pieces)
+    ]
 
 
 def logarithm_base(quantity: str) -> float | None:

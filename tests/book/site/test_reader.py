@@ -139,7 +139,7 @@ def test_the_archive_is_the_same_for_the_same_site(tmp_path):
     site = tmp_path / "html"
     (site / "book").mkdir(parents=True)
     (site / "index.html").write_text("hello")
-    (site / "book" / "a.html").write_text("a")
+    (site / archive.OFFERED).write_text("a")
     for name in ("LICENSE", "CITATION.cff", "README.md"):
         (tmp_path / name).write_text("free")
     for name in (".buildinfo", "searchindex.js", "objects.inv"):  # no reader opens them
@@ -147,32 +147,31 @@ def test_the_archive_is_the_same_for_the_same_site(tmp_path):
     shown = {"search-places.js", "book/a.svg", "book/a.csv", "book/ledger.json", "book/a.ipynb"}
     for name in shown:
         (site / name).write_text("x")
-    first = archive.archive(site, tmp_path).file
+    first = archive.archive(site, tmp_path)
     (site / archive.PLACE).parent.mkdir(parents=True)
     (site / archive.PLACE).write_bytes(first)  # it does not hold itself
-    assert archive.archive(site, tmp_path).file == first
+    assert archive.archive(site, tmp_path) == first
     held = zipfile.ZipFile(io.BytesIO(first))
     assert held.testzip() is None
     names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
-    assert names == shown | {"README.txt", "LICENSE", "CITATION.cff", "index.html", "book/a.html"}
-    with pytest.raises(FileNotFoundError, match="site must be a folder"):
-        archive.archive(tmp_path / "nowhere")
+    assert names == shown | {"README.txt", "LICENSE", "CITATION.cff", "index.html", archive.OFFERED}
 
 
 def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
     site = tmp_path / "html"
-    site.mkdir()
+    page = site / archive.OFFERED
+    page.parent.mkdir(parents=True)
     (site / "picture.png").write_bytes(random.Random(0).randbytes(2_340_000))
     offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
-    (site / "downloads.html").write_text(offer % "")
+    page.write_text(offer % "")
     archive.write_archive(site)
     found = site / archive.PLACE
     said = offer % f" ({offers.size_text(found.stat().st_size)})"
-    assert (site / "downloads.html").read_text() == said
+    assert page.read_text() == said
     assert "2.3 MB" in said
     with zipfile.ZipFile(found) as held:
         assert held.testzip() is None
-        assert held.read(f"{archive.NAME}/downloads.html").decode() == said
+        assert held.read(f"{archive.NAME}/{archive.OFFERED}").decode() == offer % ""
         assert len(held.namelist()) == len(set(held.namelist()))
     first = found.read_bytes()
     archive.write_archive(site)  # what is stated already is no hindrance

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -50,7 +50,10 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     out |= {field: row[field] for field in WRITTEN}
     out |= {field: row.get(field) for field in MAY_BE_WRITTEN}
     out["criterion"] = row.get("parts", "none")
-    out["amended"] = [plain(change) for change in row.get("amended", [])]
+    out["amended"] = [
+        {field: str(value) for field, value in change.items()}  # a date as text
+        for change in row.get("amended", [])
+    ]
     out |= {field: found[field] for field in FOUND}
     out |= {
         "controls": controls,
@@ -77,11 +80,6 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
 def cell(value: Any) -> Any:
     """One value of the table."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
-
-
-def plain(change: Mapping[str, Any]) -> dict[str, str]:
-    """A change of a row with its date as text."""
-    return {field: str(value) for field, value in change.items()}
 
 
 def ledger_files(entries: Iterable[Entry], results: Results) -> dict[str, str]:

@@ -5,15 +5,13 @@
 of the chapters' main pages.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from docutils.nodes import Element, Node
 
 from iclutils.book.runs.cache import is_second
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, read_json
 from iclutils.book.runs.key import SEEDS_FILE
 from iclutils.book.site.downloads import archive, export, prints, wheel
 from iclutils.book.site.downloads.offers import (
@@ -125,28 +123,13 @@ def provenance(path: Path) -> Sequence[Node | str]:
     if path == ROOT / SEEDS_FILE:
         command = tag("code", "make seeds")
         return ["the verdicts under other master seeds, from ", command, "."]
-    held = json.loads(path.read_text(encoding="utf8"))
-    if not isinstance(held, dict):
-        return ["recorded."]
-    out: list[Node | str] = ["; ".join(made_where(held))]
-    if "command" in held:
-        out += ["; made by ", tag("code", held["command"])]
-    return [*out, "."]
-
-
-def made_where(held: dict[str, Any]) -> list[str]:
-    """What a recorded result says of the machine that made it."""
-    said = []
-    if isinstance(held.get("jobs"), list):
-        said.append(f"{len(held['jobs'])} jobs")
-    if held.get("cpu_s"):
-        said.append(f"{held['cpu_s']:.0f} s of processor time")
-    if held.get("machine"):
-        said.append(str(held["machine"]))
-    if "python" in held:
-        said.append(f"Python {held['python']}")
-    if held.get("versions"):
-        said.append(", ".join(f"{name} {number}" for name, number in held["versions"].items()))
-    if held.get("date"):
-        said.append(str(held["date"]))
-    return said
+    held = read_json(path)
+    said = [
+        f"{len(held['jobs'])} jobs",
+        f"{held['cpu_s']:.0f} s of processor time",
+        held["machine"],
+        f"Python {held['python']}",
+        ", ".join(f"{name} {number}" for name, number in held["versions"].items()),
+        held["date"],
+    ]
+    return ["; ".join(said), "; made by ", tag("code", held["command"]), "."]

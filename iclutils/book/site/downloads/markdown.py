@@ -50,9 +50,7 @@ class Markdown:
             return ""
         if isinstance(node, nodes.math):
             return f"${node.astext()}$"
-        if isinstance(node, (nodes.literal, nodes.inline)) and "code" in node["classes"]:
-            return f"`{node.astext()}`"
-        if isinstance(node, nodes.literal):
+        if isinstance(node, nodes.literal) or self.tag(node) == "code":
             return f"`{node.astext()}`"
         words = self.sentence(node.children)
         if isinstance(node, nodes.emphasis) or self.tag(node) == "em":
@@ -63,8 +61,6 @@ class Markdown:
             return self.link(words, str(node.get("refuri", "")))
         if self.tag(node) == "a":
             return self.link(words, str(node["attributes"].get("href", "")))
-        if self.tag(node) == "code":
-            return f"`{node.astext()}`"
         return words
 
     def sentence(self, children: Iterable[nodes.Node]) -> str:
@@ -102,17 +98,12 @@ class Markdown:
             return self.note(node)
         if isinstance(node, LISTS):
             return self.listed(node)
-        if isinstance(node, (nodes.definition_list_item, nodes.field)):
-            term, *rest = node.children
-            return f"**{self.inline(term)}**: {self.blocks(rest)}"
         if isinstance(node, nodes.block_quote):
             return as_quotation(self.blocks(node.children))
         if isinstance(node, nodes.table):
             return self.table(node)
         if isinstance(node, html_tag):
             return self.of_html(node)
-        if isinstance(node, nodes.transition):
-            return "---"
         return self.blocks(node.children, depth)
 
     def blocks(self, children: Iterable[nodes.Node], depth: int = 1) -> str:
@@ -128,8 +119,6 @@ class Markdown:
         words = self.inline(node).strip()
         if isinstance(node, nodes.title):
             return f"{'#' * (depth - 1)} {words}"
-        if isinstance(node, nodes.rubric):
-            return f"**{words}**"
         if isinstance(node, nodes.caption):
             return self.caption(node, words)
         return words
@@ -169,7 +158,8 @@ class Markdown:
         words = " ".join(self.inline(title).split())
         if isinstance(node, solution_node):
             said = self.blocks(rest)
-            return f"<details>\n<summary>{plain(title)}</summary>\n\n{said}\n\n</details>"
+            summary = " ".join(title.astext().split())  # there Markdown is not read
+            return f"<details>\n<summary>{summary}</summary>\n\n{said}\n\n</details>"
         name = f"Exercise {self.number('exercise', node['ids'])} {words}".strip()
         return f"**{name}**\n\n{self.blocks(rest)}"
 
@@ -207,15 +197,11 @@ class Markdown:
             return ""
         if name == "details" and "chapter-card" in self.classes(node.parent):
             return ""  # the run, and downloads: the notebook is one
-        if name == "blockquote":
-            return as_quotation(self.blocks(node.children))
         if name in {"p", "span", "em", "a", "code", "summary", "dt"}:
             return " ".join(self.inline(node).split())
         if name == "div" and node.children and self.tag(node.children[0]) == "dt":
             term, *rest = node.children
             return f"**{self.inline(term)}**: {' '.join(self.sentence(rest).split())}"
-        if name == "li":
-            return f"- {' '.join(self.sentence(node.children).split())}"
         return self.blocks(node.children)
 
 
@@ -231,8 +217,3 @@ def marked(words: str, sign: str) -> str:
 def as_quotation(text: str) -> str:
     """Paragraphs as a quotation."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-
-
-def plain(node: nodes.Node) -> str:
-    """The words of a node where Markdown is not read."""
-    return " ".join(node.astext().split())

@@ -36,11 +36,10 @@ class SetRole(SphinxRole):
         if not found:
             return [nodes.Text(self.text)], [self.trouble("must be: words <NAME: setting=value>")]
         words, page, name, query = found.groups()
-        unknown = [key for key in settings_of(query) if key not in SETTINGS.get(name, ())]
         if name not in SETTINGS:
             return [nodes.Text(words)], [self.trouble(f"explorer must be one of {[*SETTINGS]}")]
-        if unknown:
-            said = f"explorer {name} has the settings {SETTINGS[name]}; got {unknown}"
+        if unknown := set(settings_of(query)) - set(SETTINGS[name]):
+            said = f"explorer {name} has the settings {SETTINGS[name]}; got {sorted(unknown)}"
             return [nodes.Text(words)], [self.trouble(said)]
         if not page:
             return [tag("span", words, data_set=f"{name}?{query}")], []

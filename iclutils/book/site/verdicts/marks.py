@@ -111,7 +111,9 @@ def explain_first(page: Page, doctree: nodes.document) -> None:
     """Let the first line of a page that has a picture lead to where such lines are explained."""
     for line in doctree.findall(html_tag):
         if "verdict-line" in line["classes"] and any(line.findall(nodes.raw)):
-            line += explanation(page)
+            document, place = PLACE
+            link = tag("a", EXPLAINED, href=page.to_page(document) + place)
+            line += tag("span", " · ", link, classes=["line-source"])
             return
 
 
@@ -129,7 +131,9 @@ def verdict_line(page: Page, record: Record) -> html_tag:
         pieces += ["Measured: ", shown, " (", *quoted(quantity), "). "]
     held = headline(record)
     if held is not None:
-        pieces += [picture(held, drawn(row["quantity"])), " "]
+        # of a logarithm the picture shows the number itself, which was compared
+        drawn = MEASURED if logarithm_base(row["quantity"]) is None else "the logarithm"
+        pieces += [picture(held, drawn), " "]
     if (name := tightest(record.parts)) is not None:
         part = record.parts[name]
         tight = f"{readable(name)}: {format_value(part.value, part.half_width)}"
@@ -142,18 +146,6 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     evidence = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {record.id}")
     pieces += [tag("span", f"{whose} · ", evidence, classes=["line-source"])]
     return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
-
-
-def explanation(page: Page) -> html_tag:
-    """The way to where a verdict's line and its picture are explained."""
-    document, place = PLACE
-    link = tag("a", EXPLAINED, href=page.to_page(document) + place)
-    return tag("span", " · ", link, classes=["line-source"])
-
-
-def drawn(quantity: str) -> str:
-    """What the picture shows: of a logarithm the number itself, which was compared."""
-    return MEASURED if logarithm_base(quantity) is None else "the logarithm"
 
 
 def measured(record: Record, quantity: str) -> tuple[str, str]:
