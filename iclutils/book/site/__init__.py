@@ -34,7 +34,6 @@ from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_number
 from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from iclutils.book.site.aids.moved import lead_on, watch
 from iclutils.book.site.aids.previews import note_previews
-from iclutils.book.site.aids.reference import leave_out_fields
 from iclutils.book.site.aids.search import note_places, write_places
 from iclutils.book.site.aids.stamp import add_stamp
 from iclutils.book.site.content import content_of
@@ -87,6 +86,11 @@ def drop_thebe(app: Sphinx) -> None:
         handler = listener.handler
         if (handler.__module__, handler.__name__) == ("sphinx_thebe", "init_thebe_core"):
             app.disconnect(listener.id)
+
+
+def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *given: Any) -> bool | None:
+    """Autodoc: no named tuple's fields, of which its docstring tells, and Python their places."""
+    return True if type(member).__name__ == "_tuplegetter" else None
 
 
 def dress(

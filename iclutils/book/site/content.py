@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +88,8 @@ class Content:
         return [scored for scored in found if scored.record.verdict != NOT_RUN]
 
 
+@lru_cache(maxsize=1)
 def content_of(app: Sphinx) -> Content:
     """The one :class:`Content` of this run of Sphinx."""
-    content: Content | None = getattr(app, "iclbook_content", None)
-    if content is None:
-        notebooks = Path(app.outdir).parent / "notebooks"
-        content = Content(Path(app.config.nb_execution_cache_path), notebooks)
-        app.iclbook_content = content  # type: ignore[attr-defined]  # it lives as long as the build
-    return content
+    notebooks = Path(app.outdir).parent / "notebooks"
+    return Content(Path(app.config.nb_execution_cache_path), notebooks)

@@ -78,26 +78,16 @@ def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[st
         records[name] = {}
         runs[name] = Run()
         if cached is not None:
-            records[name] = outputs.records(cached.notebook)
-            settings = ledger["chapters"].get(name, {}).get("settings", {})
-            runs[name] = stamped_run(name, cached, records[name], settings)
+            found = outputs.records(cached.notebook)
+            default = all(record.default_settings for record in found.values())
+            state = origin.state(cached.origin, origin.reference(name, ROOT), default)
+            given = ledger["chapters"].get(name, {}).get("settings", {})
+            used = next((record.settings for record in found.values()), given)
+            records[name] = found
+            runs[name] = Run(state, cached.seconds, used.get("seed"), cached.origin)
     seeds_file = ROOT / SEEDS_FILE
     seeds = json.loads(seeds_file.read_text(encoding="utf8")) if seeds_file.exists() else {}
     return Results(records, runs, seeds)
-
-
-def stamped_run(
-    name: str,
-    cached: CachedRun,
-    records: Mapping[str, Record],
-    settings: Mapping[str, Any],
-) -> Run:
-    """What the stamp says of a chapter's run; ``settings`` are those of a run without records."""
-    default_settings = all(record.default_settings for record in records.values())
-    state = origin.state(cached.origin, origin.reference(name, ROOT), default_settings)
-    first = next(iter(records.values()), None)
-    used = first.settings if first else settings
-    return Run(state, cached.seconds, used.get("seed"), cached.origin)
 
 
 def heading(chapter: str) -> str:

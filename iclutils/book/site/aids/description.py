@@ -37,7 +37,7 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
         return
     tags = {
         'name="description"': words,
-        'property="og:title"': title_of(app, pagename),
+        'property="og:title"': app.env.titles[pagename].astext(),
         'property="og:description"': words,
         'property="og:type"': "website" if is_root else "article",
         'property="og:site_name"': str(app.config.html_title),
@@ -45,12 +45,6 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
     }
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
-
-
-def title_of(app: Sphinx, pagename: str) -> str:
-    """The page's title in plain words, without its number."""
-    title = app.env.titles.get(pagename)
-    return title.astext() if title is not None else str(app.config.html_title)
 
 
 def with_address(site: str, pagename: str) -> Iterator[tuple[str, str]]:

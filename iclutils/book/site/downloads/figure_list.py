@@ -53,7 +53,7 @@ def number_of(page: Page, figure: Figure) -> html_tag:
 
 def files_of(page: Page, figure: Figure) -> Sequence[Node | str]:
     """A figure's drawing, its data and the weights that it carries; nothing if it is not run."""
-    if figure.output is None:
+    if not figure.output:
         return []
     table = str(figure.with_it.get("csv", ""))
     links: list[html_tag] = [

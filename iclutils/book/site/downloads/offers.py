@@ -8,7 +8,7 @@ lie beside them are printed from the finished site
 import hashlib
 import json
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -64,25 +64,18 @@ class Offers:
                 path.unlink()
 
 
-def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[str, str]) -> Offers:
-    """What is offered now; ``notebooks`` holds the executed chapters, ``texts`` the ledger."""
-    files: dict[str, Path] = {}
-    for name in chapters:
-        files[f"{FOLDER}/{name}.ipynb"] = notebooks / cache.CHAPTERS / f"{name}.ipynb"
-        files[f"{FOLDER}/{name}.md"] = cache.chapter_path(name, ROOT)
-        files[f"{FOLDER}/{name}{HANDOUT}"] = notebooks / cache.CHAPTERS / f"{name}{HANDOUT}"
-    for path in [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]:
-        files[f"{FOLDER}/{path.name}"] = path
-    there = {place: path for place, path in files.items() if path.exists()}
-    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.NAME}": wheel.wheel()})
-
-
 @lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
 def offers_of(content: Content) -> Offers:
     """The files to take home."""
+    files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
+    for name in content.chapters:
+        written = content.notebook_folder / cache.CHAPTERS / name
+        files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
+        files.append(cache.chapter_path(name, ROOT))
+    there = {f"{FOLDER}/{path.name}": path for path in files if path.exists()}
     texts = export.ledger_files(content.entries.values(), content.results)
     key = site_key(content.results.digest())
-    return collect(content.chapters, content.notebook_folder, key, texts)
+    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.NAME}": wheel.wheel()})
 
 
 def site_key(results_digest: str) -> str:

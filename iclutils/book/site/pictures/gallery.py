@@ -34,7 +34,7 @@ class Figure:
     chapter: str
     caption: str  # Markdown
     alt: str
-    output: Mapping[str, Any] | None  # what the run displayed; None where the chapter is not run
+    output: Mapping[str, Any]  # what the run displayed; nothing where the chapter is not run
 
     @property
     def svg_file(self) -> str:
@@ -62,11 +62,8 @@ class Figure:
 
     @property
     def svg(self) -> str:
-        """The drawing; raises ``ValueError`` where the chapter is not run."""
-        if self.output is None:
-            raise ValueError(f"the figure {self.name} is not drawn: {self.chapter} is not run")
-        text = self.output["data"][SVG]
-        return "".join(text) if isinstance(text, list) else str(text)
+        """The drawing; empty where the chapter is not run."""
+        return str(self.output.get("data", {}).get(SVG, ""))
 
     @property
     def wide_svg(self) -> str:
@@ -76,8 +73,7 @@ class Figure:
     @property
     def with_it(self) -> Mapping[str, Any]:
         """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
-        metadata = self.output.get("metadata", {}) if self.output else {}
-        carried: Mapping[str, Any] = metadata.get(SVG, {})
+        carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
         return carried
 
 
@@ -95,9 +91,7 @@ def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
         pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
         options = cell.metadata.get("mystnb", {})
         figure = options.get("figure", {})
-        if figure and not pictures:
-            pictures = [None]
-        for picture in pictures:
+        for picture in pictures or [{}] * bool(figure):
             name = figure.get("name", "")
             caption = str(figure.get("caption", "")).strip()
             alt = options.get("image", {}).get("alt", "")
@@ -119,7 +113,7 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
     written: set[Path] = set()
     for figure in figures:
-        if figure.output is None:
+        if not figure.output:
             continue
         contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
         if figure.npz:

@@ -56,7 +56,7 @@ def named(page: Page, node: nodes.Element) -> Figure:
 def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     """The picture of a chapter's figure."""
     figure = named(page, node)
-    if figure.output is None:
+    if not figure.output:
         return [nodes.paragraph("", "This figure is not run yet.")]
     return pictures(page, figure, node["alt"])
 
@@ -129,7 +129,7 @@ def show_figures(page: Page, doctree: nodes.document) -> None:
 def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
     """Show one figure from its file: one file a figure, whichever page shows it."""
     image = next(iter(node.findall(nodes.image)), None)
-    if image is not None and figure.output is not None:
+    if image is not None and figure.output:
         image.replace_self(pictures(page, figure))
     legend = next(iter(node.findall(nodes.legend)), None)
     if legend is None:

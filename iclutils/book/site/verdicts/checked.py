@@ -57,14 +57,12 @@ def introduction(page: Page) -> html_tag:
 
 def table(page: Page, lines: Sequence[from_run]) -> html_tag:
     """The rows that a page checks: mark, claim, number; the interval stands on the row's card."""
-    head = tag("tr", *[tag("th", *words, scope="col") for words in HEAD])
+    heads = (unseen("verdict"), "claim", "measured")
+    head = tag("tr", *[tag("th", words, scope="col") for words in heads])
     rows = [table_row(page, line) for line in lines]
     caption = tag("caption", TABLE)
     whole = tag("table", caption, tag("thead", head), tag("tbody", *rows), classes=["checked"])
     return tag("div", whole, classes=["scorecard-frame"])
-
-
-HEAD = ([unseen("verdict")], ["claim"], ["measured"])
 
 
 def table_row(page: Page, line: from_run) -> html_tag:

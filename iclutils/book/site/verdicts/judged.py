@@ -21,10 +21,14 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger.prose import VERDICT
+from iclutils.book.site import mathematics
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import from_run, places
 
 logger = logging.getLogger(__name__)
+
+WORD = re.compile(r"\S+$")  # before a mark
+NOTHING = re.compile(r"(?!)")  # is held behind it
 
 
 class VerdictOutput:
@@ -147,6 +151,5 @@ def hold(mark: from_run) -> None:
     if isinstance(before, nodes.inline) and "kept" in before["classes"]:
         around.remove(mark)
         before += mark
-    elif isinstance(before, nodes.Text) and (word := re.search(r"\S+$", before.astext())):
-        around[at - 1] = nodes.Text(before.astext().removesuffix(word[0]))
-        around[at] = nodes.inline("", "", nodes.Text(word[0]), mark, classes=["kept"])
+    else:
+        mathematics.hold(mark, WORD, NOTHING)

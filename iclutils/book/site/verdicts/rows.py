@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from docutils.nodes import Element, Node
 
-from iclutils.book.ledger import VERDICTS, Record
+from iclutils.book.ledger import Record
 from iclutils.book.ledger.finding import readable, what_came_out
 from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.runs import origin
@@ -12,7 +12,7 @@ from iclutils.book.runs.origin import NOT_RUN
 from iclutils.book.site.nodes import badge, spaced, tag
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import value_text
-from iclutils.book.site.verdicts.counts import damaged
+from iclutils.book.site.verdicts.counts import damaged, given
 from iclutils.book.site.words import HAPPENED
 from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
@@ -106,18 +106,13 @@ def place(page: Page, node: Element) -> Sequence[Node | str]:
 def counts(page: Page, node: Element) -> Sequence[Node | str]:
     """How many rows of a chapter have each verdict, and where they are."""
     listed = page.content.results.cards(node["chapter"])
-    pages = dict.fromkeys((node["chapter"], listed))
-    found = [one.record.verdict for one in page.content.scored if one.chapter in pages]
-    badges = [
-        badge(verdict, counted(found.count(verdict), verdict))
-        for verdict in VERDICTS
-        if verdict in found
-    ]
+    scored = [one for one in page.content.scored if one.chapter in (node["chapter"], listed)]
+    found = [one.record.verdict for one in scored]
+    badges = [badge(verdict, counted(found.count(verdict), verdict)) for verdict in given(scored)]
     if badges and listed != node["chapter"]:
         second = tag("a", "its second page", href=f"{page.to_chapter(listed)}#the-verdicts")
         where = ("of the claims on this page and on ", second, ", which lists them all.")
         badges.append(tag("span", *where))
-    scored = [one for one in page.content.scored if one.chapter in pages]
     resting = len(damaged(scored))
     if resting:
         rest = "rests" if resting == 1 else "rest"

@@ -36,15 +36,13 @@ class Asked(NamedTuple):
     """What a role's text names."""
 
     claim: str
-    form: str = ""
+    form: str
 
 
 def parse(text: str) -> Asked | None:
     """Read ``id`` or ``id|factor``; None for anything else."""
-    pieces = [piece.strip() for piece in text.split("|")]
-    if len(pieces) > len(Asked._fields):
-        return None
-    asked = Asked(*pieces)
+    claim, _, form = text.partition("|")
+    asked = Asked(claim.strip(), form.strip())
     return asked if asked.form in ("", FACTOR) else None
 
 
