@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+FLAGS = ["--disable-gpu", "--disable-quic"]  # beside Playwright's own
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

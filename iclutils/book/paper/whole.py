@@ -41,20 +41,13 @@ def fragment(name: str, found: Mapping[str, Any]) -> Fragment:
     return Fragment(name=name, **{**found, "headings": headings})
 
 
-def contents_line(heading: Heading) -> str:
-    """One line of the contents, its page number still open."""
-    return (
+def contents(fragments: Sequence[Fragment]) -> str:
+    """The title page with the contents, their page numbers still open."""
+    first = fragments[0]
+    lines = [
         f'<li class="level{heading.level}"><a href="#{heading.anchor}">'
         f'<span>{escape(heading.text)}</span><span class="leader"></span>'
         '<span class="number"></span></a></li>'
-    )
-
-
-def contents(fragments: Sequence[Fragment]) -> str:
-    """The title page with the contents."""
-    first = fragments[0]
-    lines = [
-        contents_line(heading)
         for page in fragments
         for heading in page.headings
         if heading.level <= CONTENTS_DEPTH

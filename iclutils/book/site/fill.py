@@ -16,7 +16,7 @@ from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import figure_list, lists
 from iclutils.book.site.nodes import as_nodes, from_run, html_tag
 from iclutils.book.site.numbers import write_symbols
-from iclutils.book.site.page import GATHERS, Fill, Page, note
+from iclutils.book.site.page import GATHERS, TAKEN_HOME, Fill, Page, note
 from iclutils.book.site.pictures import run_figure
 from iclutils.book.site.verdicts import (
     counts,
@@ -88,6 +88,8 @@ class Gathered(SphinxDirective):
 
 def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Arrange one page as the site shows it, and replace its places by what their fills return."""
+    if TAKEN_HOME in doctree:
+        return
     page = Page(content_of(app), app.builder, docname)
     if app.builder.format == "html":
         gather_checks(page, doctree)

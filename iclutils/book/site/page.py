@@ -43,6 +43,7 @@ class Page:
 
 QUOTED = re.compile(r'(?P<code>`[^`]*`)|"(?P<words>[^"]*)"')
 
+TAKEN_HOME = "iclbook_taken_home"  # of a page that is resolved for its notebook
 GATHERS = "iclbook_gathers"  # of a page that lists what other pages hold
 Fill = Callable[[Page, Element], Sequence[Node | str]]  # what stands in the place of a from_run
 

@@ -29,12 +29,11 @@ SCRIPT = """(moved => {
 @cache
 def moved(path: Path = FILE) -> dict[str, dict[str, str]]:
     """By page, each place that is gone with the place that has taken over, ``page#place``."""
-    found: dict[str, dict[str, str]] = {}
-    for page, places in (read_yaml(path) or {}).items():
-        found[page] = {}
+    found: dict[str, dict[str, str]] = read_yaml(path) or {}
+    for page, places in found.items():
         for place, target in places.items():
             there, _, name = target.partition("#")
-            found[page][place] = f"{there or page}#{name or place}"
+            places[place] = f"{there or page}#{name or place}"
     return found
 
 

@@ -72,8 +72,7 @@ def as_csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({field: cell(value) for field, value in row.items()})
+    writer.writerows({field: cell(value) for field, value in row.items()} for row in rows)
     return text.getvalue()
 
 

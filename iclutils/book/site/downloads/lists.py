@@ -37,10 +37,8 @@ def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
 
 def file_link(page: Page, place: str, text: str) -> list[html_tag]:
     """A link to one of the files, or nothing where the file is not there."""
-    offers = offers_of(page.content)
-    if place not in offers.files:
-        return []
-    return [sized_link(page, place, text, offers.size(place))]
+    files = offers_of(page.content).files
+    return [sized_link(page, place, text, len(files[place]))] if place in files else []
 
 
 # -------------------------------------------------------------- the book and its chapters

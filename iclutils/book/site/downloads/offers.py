@@ -7,7 +7,6 @@ lie beside them are printed from the finished site
 
 import hashlib
 import json
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,28 +36,17 @@ class Offers:
     """The files of one build."""
 
     key: str  # of the site, which a print of it carries too
-    files: Mapping[str, Path | str | bytes]  # by place on the site: a file, or what is in it
-
-    def size(self, place: str) -> int:
-        """The size of a file in bytes."""
-        file = self.files[place]
-        if isinstance(file, Path):
-            return file.stat().st_size
-        return len(file.encode() if isinstance(file, str) else file)
+    files: Mapping[str, bytes]  # what is in each, by its place on the site
 
     def digest(self) -> str:
         """Changes with the places and sizes, which are all that the pages say of the files."""
-        sizes = json.dumps({place: self.size(place) for place in self.files})
+        sizes = json.dumps({place: len(file) for place, file in self.files.items()})
         return hashlib.sha256(sizes.encode()).hexdigest()
 
     def write(self, site: Path) -> None:
         """Put the files into the site, and leave none there that is no longer offered."""
         for place, file in self.files.items():
-            if isinstance(file, Path):
-                (site / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, site / place)
-            else:
-                write_atomically(site / place, file)
+            write_atomically(site / place, file)
         for path in (site / FOLDER).glob("*"):
             if path.relative_to(site).as_posix() not in self.files:
                 path.unlink()
@@ -72,10 +60,11 @@ def offers_of(content: Content) -> Offers:
         written = content.notebook_folder / cache.CHAPTERS / name
         files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
         files.append(cache.chapter_path(name, ROOT))
-    there = {f"{FOLDER}/{path.name}": path for path in files if path.exists()}
-    texts = export.ledger_files(content.entries.values(), content.results)
-    key = site_key(content.results.digest())
-    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.NAME}": wheel.wheel()})
+    held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
+    held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
+    for place, text in export.ledger_files(content.entries.values(), content.results).items():
+        held[place] = text.encode()
+    return Offers(site_key(content.results.digest()), held)
 
 
 def site_key(results_digest: str) -> str:

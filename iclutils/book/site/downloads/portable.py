@@ -9,7 +9,6 @@ A hand-out is the exercises of one page, without their solutions, in the same Ma
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from copy import copy
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -17,7 +16,6 @@ from urllib.parse import urljoin, urlsplit
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.transforms import SphinxTransformer
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from iclutils.book.ledger.outputs import record_of
@@ -28,7 +26,7 @@ from iclutils.book.site.downloads import repository
 from iclutils.book.site.downloads.markdown import Markdown
 from iclutils.book.site.downloads.offers import HANDOUT
 from iclutils.book.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
-from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.page import TAKEN_HOME, Fill, Page
 from iclutils.book.site.results import reservation
 from iclutils.book.site.verdicts.marks import EVIDENCE, verdict_line
 
@@ -118,15 +116,8 @@ def portable(
 def resolved(env: BuildEnvironment, page: Page, fills: Mapping[str, Fill]) -> nodes.document:
     """A page with its references and numbers, as Sphinx resolves them, and its places filled."""
     doctree = env.get_doctree(page.name)
-    before = copy(env.temp_data)
-    try:
-        env.temp_data["docname"] = page.name
-        transformer = SphinxTransformer(doctree)
-        transformer.set_environment(env)
-        transformer.add_transforms(env.app.registry.get_post_transforms())
-        transformer.apply_transforms()
-    finally:
-        env.temp_data = before
+    doctree[TAKEN_HOME] = True
+    env.apply_post_transforms(doctree, page.name)
     for card in list(doctree.findall(html_tag)):
         if "claim" in card["classes"]:
             card.replace_self(short(page, card))

@@ -5,6 +5,7 @@ in when the page is written (:mod:`iclutils.book.site.verdicts.rows`).
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -40,21 +41,18 @@ class RowsDirective(WordsDirective):
         """One row with what was found; ``whole``: with all that the page of the ledger says."""
         chapter, row = entry
         claim = row["id"]
-
-        def place(what: str) -> from_run:
-            return from_run("", what=what, chapter=chapter, claim=claim)
-
-        marks = [place("verdict"), *words.damage(row), tag("code", claim)]
+        place = partial(from_run, "", chapter=chapter, claim=claim)
+        marks = [place(what="verdict"), *words.damage(row), tag("code", claim)]
         head = tag("span", *spaced(marks), classes=["claim-head"])
-        finding = tag("span", place("finding"), classes=["claim-finding"])
+        finding = tag("span", place(what="finding"), classes=["claim-finding"])
         statement = tag("span", *self.markdown(row["statement"]), classes=["claim-statement"])
-        facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place("value"))]
+        facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place(what="value"))]
         judging = self.how(entry)
         if whole:
-            facts.append(line("Chapter", place("place")))
+            facts.append(line("Chapter", place(what="place")))
             judging = [
-                line("Expected before measuring", place("expected")),
-                line("Other master seeds", place("seeds")),
+                line("Expected before measuring", place(what="expected")),
+                line("Other master seeds", place(what="seeds")),
                 *judging,
             ]
         how = tag("dl", *judging, classes=["claim-facts"])
@@ -163,21 +161,18 @@ class ChapterCard(RowsDirective):
     def run(self) -> list[nodes.Node]:
         """The card."""
         self.chapter_rows(content_of(self.env.app))
-
-        def place(what: str) -> from_run:
-            return from_run("", what=what, chapter=self.arguments[0])
-
+        place = partial(from_run, "", chapter=self.arguments[0])
         facts = [
             line(label.capitalize(), *self.markdown(self.options[label]))
             for label in ("paper", "result")
             if label in self.options
         ]
-        files = line("Download", place("chapter_files"))
+        files = line("Download", place(what="chapter_files"))
         files["classes"].append("screen-only")
-        facts.append(line("Verdicts", place("counts")))
+        facts.append(line("Verdicts", place(what="counts")))
         run = [
-            line("Run", place("seconds"), ", master seed ", place("seed")),
-            line("Last validated", place("validation")),
+            line("Run", place(what="seconds"), ", master seed ", place(what="seed")),
+            line("Last validated", place(what="validation")),
             files,
         ]
         claim = tag("div", *self.parse_content_to_nodes(), classes=["card-claim"])
