@@ -1,7 +1,6 @@
 """How a row's source and controls are worded, and quotations as nodes."""
 
 import math
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -42,8 +41,6 @@ HAPPENED = {
     (RIGHT, UNDECIDED): f"undecided, {UNTESTABLE}",
     (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
 }
-
-_LOGARITHM = re.compile(r"(?P<name>log₁₀|log) of ")
 
 
 def demanded(kind: str) -> str:
@@ -104,25 +101,18 @@ def quoted(text: str) -> list[nodes.Node]:
     ]
 
 
-def logarithm_base(quantity: str) -> float | None:
-    """The base of the logarithm that a row's number is; None where it is none.
+def logarithm(quantity: str) -> tuple[float | None, str]:
+    """The base of the logarithm that a row's number is, and what it is the logarithm of.
 
-    >>> logarithm_base("log₁₀ of the growth"), logarithm_base("exponent in K of the error")
-    (10.0, None)
+    None and the quantity itself where it is none.
+
+    >>> logarithm("log₁₀ of the growth"), logarithm("exponent in K of the error")
+    ((10.0, 'the growth'), (None, 'exponent in K of the error'))
     """
-    found = _LOGARITHM.match(quantity)
-    if found is None:
-        return None
-    return 10.0 if found["name"] == "log₁₀" else math.e
-
-
-def without_logarithm(quantity: str) -> str:
-    """What a row's number is the logarithm of; the quantity itself where it is none.
-
-    >>> without_logarithm("log of linear over softmax minimum")
-    'linear over softmax minimum'
-    """
-    return _LOGARITHM.sub("", quantity, count=1) if logarithm_base(quantity) else quantity
+    for name, base in (("log₁₀ of ", 10.0), ("log of ", math.e)):
+        if quantity.startswith(name):
+            return base, quantity.removeprefix(name)
+    return None, quantity
 
 
 def document_words(document: Mapping[str, Any]) -> list[nodes.Node | str]:

@@ -84,7 +84,7 @@ def paragraph(*children):
 @pytest.fixture
 def writer():
     numbers = {"displaymath": {"equation-a": (1, 2)}, "theorem": {"thm": (3, 1)}}
-    return Markdown(numbers, portable.addresses("book/chapters/01_a", ""))
+    return Markdown(numbers, "book/chapters/01_a", "")
 
 
 def test_words_become_markdown(writer):
@@ -128,10 +128,10 @@ def test_a_verdict_becomes_markdown(writer):
 
 
 def test_addresses_lead_where_a_notebook_can_follow():
-    alone = portable.addresses("book/chapters/01_a", "")
+    alone = Markdown({}, "book/chapters/01_a", "").address
     assert alone("02_b.html#x") == "02_b.ipynb"
     assert alone("../ledger.html") == alone("#x") == ""
-    public = portable.addresses("book/chapters/01_a", "https://example.org/b/")
+    public = Markdown({}, "book/chapters/01_a", "https://example.org/b/").address
     assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
 
 

@@ -44,20 +44,15 @@ def label_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
             continue
         own = () if is_second(chapter) else (label(chapter),)
         sections[page] = {place: () if place else own for place in sections[page]}
-        relabel_contents(env, page, own)
+        env.titles[page]["secnumber"] = own
+        for link in env.tocs[page].findall(nodes.reference):  # the contents at the side
+            link["secnumber"] = () if link["anchorname"] else own
         figures[page] = {
             kind: {place: (label(chapter), next(counted[label(chapter), kind])) for place in places}
             for kind, places in figures.get(page, {}).items()
         }
     env.toc_secnumbers, env.toc_fignumbers = sections, figures
     return []
-
-
-def relabel_contents(env: BuildEnvironment, page: str, own: tuple[str, ...]) -> None:
-    """The same in the contents at the side, and in the links to the page before and after."""
-    env.titles[page]["secnumber"] = own
-    for link in env.tocs[page].findall(nodes.reference):
-        link["secnumber"] = () if link["anchorname"] else own
 
 
 def add_ways_on(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:

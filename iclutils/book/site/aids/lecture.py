@@ -87,7 +87,8 @@ def fold_predictions(doctree: nodes.document) -> None:
         first = around.index(start) + 1
         rest = around.children[first:]
         last = next((at for at, node in enumerate(rest) if is_of(node, END)), None)
-        if last is None or any(map(is_barrier, rest[:last])):
+        barrier = any(isinstance(node, nodes.section) or is_of(node, START) for node in rest[:last])
+        if last is None or barrier:
             message = "prediction: its end is missing, or a heading stands before it"
             logger.warning(message, location=start)
             continue
@@ -97,8 +98,3 @@ def fold_predictions(doctree: nodes.document) -> None:
         start += tag("details", summary, *rest[:last], classes=["prediction-rest"], open="open")
     for end in of_class(doctree, END):
         logger.warning("prediction-end: it ends no prediction", location=end)
-
-
-def is_barrier(node: nodes.Node) -> bool:
-    """Whether a node may not stand in a prediction: a section, or another prediction."""
-    return isinstance(node, nodes.section) or is_of(node, START)

@@ -82,7 +82,10 @@ def places_of(doctree: nodes.document, page: str) -> Iterator[Place]:
         within = within or title
         address = f"{page}.html#{section['ids'][0]}"
         keys = tuple(dict.fromkeys(index_words(section)))
-        yield Place(title, within, address, keys, own_text(section), weight_of(page))
+        # without its title, its subsections, its code and the cards in it
+        rest = [child for child in section.children if not isinstance(child, nodes.title)]
+        text = " ".join(filter(None, (plain_text(child, leave=unread) for child in rest)))
+        yield Place(title, within, address, keys, text, weight_of(page))
     for item in glossary_items(doctree):
         terms = list(item.findall(nodes.term))
         first, *others = map(plain_text, terms)
@@ -94,12 +97,6 @@ def places_of(doctree: nodes.document, page: str) -> Iterator[Place]:
             name = place.rsplit(".", 1)[-1]
             text = plain_text(signature.parent)
             yield Place(name, within, f"{page}.html#{place}", (place,), text, PACKAGE)
-
-
-def own_text(section: nodes.section) -> str:
-    """The words of a section without its title, its subsections, its code and the cards in it."""
-    children = [child for child in section.children if not isinstance(child, nodes.title)]
-    return " ".join(filter(None, (plain_text(child, leave=unread) for child in children)))
 
 
 def unread(node: nodes.Node) -> bool:

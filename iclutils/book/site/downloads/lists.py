@@ -86,11 +86,12 @@ def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:
 
 def downloads_exercises(page: Page, node: Element) -> Sequence[Node | str]:
     """The exercises of every chapter, without their solutions."""
-    items = []
-    for chapter, heading in page.content.headings.items():
-        if not is_second(chapter):
-            items.append(tag("li", *file_link(page, f"{FOLDER}/{chapter}{HANDOUT}", heading)))
-    return [tag("ul", *(item for item in items if item.children), classes=["downloads"])]
+    found = [
+        file_link(page, f"{FOLDER}/{chapter}{HANDOUT}", heading)
+        for chapter, heading in page.content.headings.items()
+        if not is_second(chapter)
+    ]
+    return [tag("ul", *(tag("li", *links) for links in found if links), classes=["downloads"])]
 
 
 # -------------------------------------------------------------- data

@@ -6,7 +6,8 @@ shows of them: bold words, quotations, ``<details>``.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx import addnodes
@@ -30,15 +31,16 @@ LISTS = (nodes.bullet_list, nodes.enumerated_list)
 
 
 class Markdown:
-    """Writes the nodes of one page; ``numbers`` are the page's, ``address`` says where links lead.
+    """Writes the nodes of one ``page``; ``numbers`` are the page's own.
 
-    ``address`` turns the address that a link has on the site into one for who has the notebook
-    alone; where it gives nothing, the words of the link stay.
+    ``site`` is the address of the site, which may be unknown: then a link leads to the web, or to a
+    notebook beside this one; of any other link the words stay.
     """
 
-    def __init__(self, numbers: Numbers, address: Callable[[str], str]) -> None:
+    def __init__(self, numbers: Numbers, page: str, site: str) -> None:
         self.numbers = numbers
-        self.address = address
+        self.page = page
+        self.site = site
 
     # ---------------------------------------------------------- in a sentence
 
@@ -71,6 +73,15 @@ class Markdown:
         """A link, or its words where it would lead nowhere."""
         target = self.address(target)
         return f"[{words}]({target})" if target and words else words
+
+    def address(self, target: str) -> str:
+        """Where a link of the page leads who has the notebook alone; nothing where it cannot."""
+        if urlsplit(target).scheme:
+            return target
+        if self.site:
+            return urljoin(f"{self.site}{self.page}.html", target)
+        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
+        return f"{found[1]}.ipynb" if found else ""
 
     def tag(self, node: nodes.Node) -> str:
         """The name of an element of HTML."""

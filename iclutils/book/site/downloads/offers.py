@@ -6,7 +6,6 @@ lie beside them are printed from the finished site
 """
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -37,11 +36,6 @@ class Offers:
 
     key: str  # of the site, which a print of it carries too
     files: Mapping[str, bytes]  # what is in each, by its place on the site
-
-    def digest(self) -> str:
-        """Changes with the places and sizes, which are all that the pages say of the files."""
-        sizes = json.dumps({place: len(file) for place, file in self.files.items()})
-        return hashlib.sha256(sizes.encode()).hexdigest()
 
     def write(self, site: Path) -> None:
         """Put the files into the site, and leave none there that is no longer offered."""

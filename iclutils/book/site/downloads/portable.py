@@ -7,11 +7,10 @@ A hand-out is the exercises of one page, without their solutions, in the same Ma
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -54,8 +53,7 @@ def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment
         if name in env.found_docs:
             page = Page(content, app.builder, name)
             doctree = resolved(env, page, fills)
-            numbers = env.toc_fignumbers.get(name, {})
-            writer = Markdown(numbers, addresses(name, app.config.html_baseurl))
+            writer = Markdown(env.toc_fignumbers.get(name, {}), name, app.config.html_baseurl)
             notebook = executed(chapter, content.cache_folder)
             text = portable(app, page, notebook, doctree, writer)
             write_atomically(content.notebook_folder / f"{name}.ipynb", text)
@@ -174,17 +172,3 @@ def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> A
 def unlinked(text: str) -> str:
     """Markdown in which no line of a verdict ends with a link that leads nowhere."""
     return re.sub(rf" · {EVIDENCE}$", "", text, flags=re.MULTILINE)
-
-
-def addresses(page: str, site: str) -> Callable[[str], str]:
-    """Where the links of a page lead from a notebook: to notebooks beside it, and to the web."""
-
-    def address(target: str) -> str:
-        if urlsplit(target).scheme:
-            return target
-        if site:
-            return urljoin(f"{site}{page}.html", target)
-        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
-        return f"{found[1]}.ipynb" if found else ""
-
-    return address

@@ -69,27 +69,23 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
 
 
 def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
-    """The figure in the colours of either theme, of which the theme shows one."""
-    words = " ".join((alt or figure.alt).split())
-    return [
-        picture(page, figure, words, dark=False, shown="only-light"),
-        picture(page, figure, words, dark=True, shown="only-dark"),
-    ]
+    """The figure in the colours of either theme, on a wide screen with its panels side by side.
 
-
-def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> html_tag:
-    """The figure in one theme's colours, on a wide screen with its panels side by side.
-
-    Its sizes are stated so that the page does not jump when it comes.
+    The theme shows one of the two. Sizes are stated so that the page does not jump when it comes.
     """
-    source = page.to_file(figure.file(dark=dark))
-    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure.svg))
-    if not figure.wide_svg:
+    words = " ".join((alt or figure.alt).split())
+    found = []
+    for dark, shown in ((False, "only-light"), (True, "only-dark")):
+        source = page.to_file(figure.file(dark=dark))
+        image = tag("img", src=source, alt=words, classes=[shown], **pixels(figure.svg))
         # not the image alone: the theme hides captions beside the image of the other theme
-        return tag("picture", image)
-    wide = page.to_file(figure.file(wide=True, dark=dark))
-    beside = tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg))
-    return tag("picture", beside, image, classes=["wide"])
+        picture = tag("picture", image)
+        if figure.wide_svg:
+            wide = page.to_file(figure.file(wide=True, dark=dark))
+            picture.insert(0, tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg)))
+            picture["classes"].append("wide")
+        found.append(picture)
+    return found
 
 
 def pixels(svg: str) -> dict[str, str]:
@@ -99,22 +95,19 @@ def pixels(svg: str) -> dict[str, str]:
 
 
 def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
-    """The line under a caption; ``before`` stands first in it."""
-    links = [
-        file_link(page, figure, figure.svg_file, "SVG", "SVG file"),
-        " · ",
-        file_link(page, figure, figure.csv_file, "data (CSV)", "data (CSV)"),
-    ]
+    """The line under a caption; ``before`` stands first in it.
+
+    To a screen reader each link says of which figure it is.
+    """
+    files = {"SVG": figure.svg_file, "data (CSV)": figure.csv_file}
     if figure.npz:
-        weights = file_link(page, figure, figure.npz_file, "weights (NPZ)", "trained weights (NPZ)")
-        links += [" · ", weights]
+        files["weights (NPZ)"] = figure.npz_file
+    links: list[nodes.Node | str] = []
+    for what, place in files.items():
+        label = f"{what} of the figure {figure.name}"
+        link = tag("a", what, href=page.to_file(place), aria_label=label)
+        links += [" · ", link] if links else [link]
     return tag("p", *before, *links, classes=["figure-files"])
-
-
-def file_link(page: Page, figure: Figure, place: str, text: str, what: str) -> html_tag:
-    """A link to one of a figure's files, which says to a screen reader of which figure."""
-    label = f"{what} of the figure {figure.name}"
-    return tag("a", text, href=page.to_file(place), aria_label=label)
 
 
 def show_figures(page: Page, doctree: nodes.document) -> None:

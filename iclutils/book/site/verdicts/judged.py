@@ -72,7 +72,9 @@ def place_lines(app: Sphinx, doctree: nodes.document) -> None:
         if mark["claim"] in placed:
             warn("'%s' is placed twice on this page", mark)
         placed.add(mark["claim"])
-        paragraph = paragraph_of(mark)
+        paragraph = mark.parent
+        while paragraph is not None and not isinstance(paragraph, nodes.paragraph):
+            paragraph = paragraph.parent
         if paragraph is None:
             warn("'%s' must stand in a paragraph", mark)
         else:
@@ -84,14 +86,6 @@ def place_lines(app: Sphinx, doctree: nodes.document) -> None:
 def warn(message: str, mark: nodes.Element) -> None:
     """Warn of a mark."""
     logger.warning(f"judged: {message}", mark["claim"], location=mark.parent)
-
-
-def paragraph_of(mark: nodes.Element) -> nodes.paragraph | None:
-    """The paragraph that a mark stands in."""
-    above = mark.parent
-    while above is not None and not isinstance(above, nodes.paragraph):
-        above = above.parent
-    return above
 
 
 def place_behind(paragraph: nodes.paragraph, marks: Sequence[from_run]) -> None:

@@ -33,10 +33,9 @@ from iclutils.book.site.words import (
     damage,
     is_damaged,
     is_ours,
-    logarithm_base,
+    logarithm,
     quoted,
     short_name,
-    without_logarithm,
 )
 
 SHORT = 3  # digits that a number has where nothing asks for more
@@ -132,7 +131,8 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     held = headline(record)
     if held is not None:
         # of a logarithm the picture shows the number itself, which was compared
-        drawn = MEASURED if logarithm_base(row["quantity"]) is None else "the logarithm"
+        base, _ = logarithm(row["quantity"])
+        drawn = MEASURED if base is None else "the logarithm"
         pieces += [picture(held, drawn), " "]
     if (name := tightest(record.parts)) is not None:
         part = record.parts[name]
@@ -160,20 +160,15 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     '1.0021, from 1.0020 to 1.0022'
     """
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    base = shown_base(value, half_width, quantity)
-    if base is None:
+    base, name = logarithm(quantity)
+    if base is None or abs(value) + half_width >= FAR:
         return written(value_text(record)), quantity
     ends = (value, value - half_width, value + half_width)
     digits = significant((half_width or abs(value)) * math.log(base))
     factors = (f"{base**end:#.{digits}g}".removesuffix(".") for end in ends)
     number, low, high = map(written, factors)
     text = f"{number}, from {low} to {high}" if low != high else number
-    return text, without_logarithm(quantity)
-
-
-def shown_base(value: float, half_width: float, quantity: str) -> float | None:
-    """The base of a logarithm that is shown as its number; None where the value itself is shown."""
-    return logarithm_base(quantity) if abs(value) + half_width < FAR else None
+    return text, name
 
 
 def in_short(record: Record, quantity: str) -> tuple[str, str]:
@@ -190,12 +185,12 @@ def in_short(record: Record, quantity: str) -> tuple[str, str]:
     ('1.002', 'the gain')
     """
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    base = shown_base(value, half_width, quantity)
-    if base is None:
+    base, name = logarithm(quantity)
+    if base is None or abs(value) + half_width >= FAR:
         return written(rounded_off(value, half_width)), quantity
     factor, share = base**value, abs(value) * math.log(base)
     text = rounded_off(factor, factor * half_width * math.log(base), significant(share))
-    return written(text), without_logarithm(quantity)
+    return written(text), name
 
 
 def rounded_off(value: float, half_width: float, digits: int = SHORT) -> str:

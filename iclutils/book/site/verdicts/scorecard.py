@@ -32,9 +32,7 @@ def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
     content = page.content
     sources = used_sources(content)
     titles = {
-        chapter: heading
-        for chapter, heading in content.headings.items()
-        if not is_second(chapter)
+        chapter: heading for chapter, heading in content.headings.items() if not is_second(chapter)
     }
     by_source = [matrix(half, "source", sources, content.scored) for half in HALVES]
     by_chapter = [matrix(half, "chapter", titles, content.scored) for half in HALVES]

@@ -22,7 +22,7 @@ from iclutils.book.site.page import Page
 from iclutils.book.site.verdicts.interval import headline, picture
 from iclutils.book.site.verdicts.marks import EVIDENCE, mark_link
 from iclutils.book.site.verdicts.rows import OWN_SETTINGS, record_of
-from iclutils.book.site.words import damage, logarithm_base
+from iclutils.book.site.words import damage, logarithm
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
     digits = DIGITS
     if node["form"] == FACTOR:
         quantity = page.content.entries[node["claim"]].row["quantity"]
-        base = logarithm_base(quantity)
+        base, _ = logarithm(quantity)
         if base is None:
             message = "claim-value: row '%s' shows no logarithm, and so no factor: %s"
             logger.warning(message, node["claim"], quantity, location=page.name)
