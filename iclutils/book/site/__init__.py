@@ -103,7 +103,7 @@ def dress(
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Lay the files beside the pages, mend the pages, and only then note that they are whole."""
-    if exception or app.builder.format != "html":
+    if exception:
         return
     site = Path(app.outdir)
     content = content_of(app)

@@ -91,16 +91,14 @@ def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     if TAKEN_HOME in doctree:
         return
     page = Page(content_of(app), app.builder, docname)
-    if app.builder.format == "html":
-        gather_checks(page, doctree)
-        move_setup(page, doctree)
-        fold_predictions(doctree)
+    gather_checks(page, doctree)
+    move_setup(page, doctree)
+    fold_predictions(doctree)
     for node in list(doctree.findall(from_run)):
         found = FILLS[node["what"]](page, node)
         node.replace_self(as_nodes(found))
-    if app.builder.format == "html":
-        explain_first(page, doctree)
-        run_figure.show_figures(page, doctree)
-        for element in list(doctree.findall(html_tag)):
-            if not isinstance(element.parent, html_tag):
-                write_symbols(element)
+    explain_first(page, doctree)
+    run_figure.show_figures(page, doctree)
+    for element in list(doctree.findall(html_tag)):
+        if not isinstance(element.parent, html_tag):
+            write_symbols(element)

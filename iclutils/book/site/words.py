@@ -8,7 +8,6 @@ from docutils import nodes
 
 from iclutils.book.ledger import OURS
 from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
-from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site.nodes import html_tag, tag
 from iclutils.book.site.plain import FORMULA
 from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
@@ -41,16 +40,6 @@ HAPPENED = {
     (RIGHT, UNDECIDED): f"undecided, {UNTESTABLE}",
     (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
 }
-
-
-def demanded(kind: str) -> str:
-    """What a control of a kind is, and what it must be.
-
-    >>> demanded("wrong")
-    'wrong on purpose, must be contradicted'
-    """
-    demand, _ = DEMANDED[kind]
-    return f"{KINDS[kind]}, must be {demand}"
 
 
 def is_ours(row: Mapping[str, Any]) -> bool:

@@ -5,6 +5,7 @@ import random
 import re
 import unicodedata
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
@@ -178,11 +179,19 @@ def test_a_page_that_offers_the_archive_states_its_size(tmp_path):
     assert found.read_bytes() == first
 
 
-def test_a_page_names_its_address_only_where_the_site_has_one():
-    assert dict(description.with_address("", "book/a")) == {}
-    said = dict(description.with_address("https://example.org/", "book/a"))
-    assert said['property="og:url"'] == "https://example.org/book/a.html"
-    assert said['property="og:image"'] == f"https://example.org/{description.PICTURE}"
+@pytest.mark.parametrize("site", ["", "https://example.org/"])
+def test_a_page_names_its_address_only_where_the_site_has_one(site):
+    config = SimpleNamespace(html_baseurl=site, html_title="A book", root_doc="book/intro")
+    env = SimpleNamespace(titles={"book/a": nodes.title("", "A page")})
+    context = {}
+    page = nodes.section("", nodes.paragraph("", "Its words."))
+    app = SimpleNamespace(config=config, env=env)
+    description.add_description(app, "book/a", context, page)
+    meta = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
+    said = dict(re.findall(meta, context["metatags"]))
+    assert said["description"] == "Its words."
+    assert said.get("og:url") == (f"{site}book/a.html" if site else None)
+    assert said.get("og:image") == (f"{site}{description.PICTURE}" if site else None)
 
 
 @pytest.mark.parametrize(

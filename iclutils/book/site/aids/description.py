@@ -7,7 +7,6 @@ addresses can do.
 
 import html
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from docutils import nodes
@@ -41,18 +40,13 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
         'property="og:description"': words,
         'property="og:type"': "website" if is_root else "article",
         'property="og:site_name"': str(app.config.html_title),
-        **dict(with_address(app.config.html_baseurl, pagename)),
     }
+    if site := app.config.html_baseurl:
+        tags['property="og:url"'] = f"{site}{pagename}.html"
+        tags['property="og:image"'] = f"{site}{PICTURE}"
+        tags['name="twitter:card"'] = "summary_large_image"
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
-
-
-def with_address(site: str, pagename: str) -> Iterator[tuple[str, str]]:
-    """What can be said only where the address of the site is known."""
-    if site:
-        yield 'property="og:url"', f"{site}{pagename}.html"
-        yield 'property="og:image"', f"{site}{PICTURE}"
-        yield 'name="twitter:card"', "summary_large_image"
 
 
 def first_words(doctree: nodes.Element) -> str:

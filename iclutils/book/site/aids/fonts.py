@@ -31,10 +31,9 @@ def embed_fonts(static: Path) -> None:
         sheet = static / name
         if not sheet.exists():
             continue
-        text = whole = sheet.read_text(encoding="utf8")
+        whole = sheet.read_text(encoding="utf8")
         for font in fonts:
             held = base64.b64encode((sheet.parent / "fonts" / font).read_bytes()).decode()
             link = f"url(data:font/woff2;base64,{held})"
             whole = whole.replace(f"url(fonts/{font})", link)
-        if whole != text:
-            write_atomically(sheet, whole)
+        write_atomically(sheet, whole)

@@ -67,22 +67,17 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     return out
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
-    """One line a row; what nests is JSON in its cell."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({field: cell(value) for field, value in row.items()} for row in rows)
-    return text.getvalue()
-
-
 def cell(value: Any) -> Any:
-    """One value of the table."""
+    """One value of the table; what nests is JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
 
 
 def ledger_files(entries: Iterable[Entry], results: Results) -> dict[str, str]:
     """The two files by their places on the site."""
     rows = [ledger_row(entry, results) for entry in entries]
-    texts = (as_csv(rows), json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    table = io.StringIO()
+    writer = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({field: cell(value) for field, value in row.items()} for row in rows)
+    texts = (table.getvalue(), json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     return dict(zip(FILES, texts, strict=True))

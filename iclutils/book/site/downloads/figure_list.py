@@ -37,18 +37,13 @@ class FigureList(WordsDirective):
 
 
 def listed_figure(page: Page, node: Element) -> Sequence[Node | str]:
-    """The caption that the place holds, between the figure's number and its files."""
+    """The caption that the place holds, between the number on the figure's page and its files."""
     figure = figures_of(page.content)[node["name"]]
-    return [number_of(page, figure), " ", *node.children, " ", *files_of(page, figure)]
-
-
-def number_of(page: Page, figure: Figure) -> html_tag:
-    """A figure's number as its own page has it, linked to its place."""
     env = page.builder.env
     numbered = env.toc_fignumbers[f"{cache.CHAPTERS.as_posix()}/{figure.chapter}"]["figure"]
-    number = ".".join(map(str, numbered[figure.name]))
-    address = f"{page.to_chapter(figure.chapter)}#{figure.name}"
-    return tag("a", env.config.numfig_format["figure"] % number, href=address)
+    number = env.config.numfig_format["figure"] % ".".join(map(str, numbered[figure.name]))
+    link = tag("a", number, href=f"{page.to_chapter(figure.chapter)}#{figure.name}")
+    return [link, " ", *node.children, " ", *files_of(page, figure)]
 
 
 def files_of(page: Page, figure: Figure) -> Sequence[Node | str]:

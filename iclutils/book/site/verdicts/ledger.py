@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 
 from iclutils.book.ledger import OURS
+from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site import words
 from iclutils.book.site.content import Content, content_of
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
@@ -135,7 +136,8 @@ class RowsDirective(WordsDirective):
         """A control: what its kind demands, what it is, and what happened."""
         chapter, row = entry
         control = row["controls"][name]
-        demand = tag("em", f"{words.demanded(control['kind'])}: ")
+        must_be, _ = DEMANDED[control["kind"]]
+        demand = tag("em", f"{words.KINDS[control['kind']]}, must be {must_be}: ")
         claim = row["id"]
         result = from_run("", what="control", chapter=chapter, claim=claim, control=name)
         return tag("li", demand, *self.markdown(control["what"]), " ", result)
