@@ -219,10 +219,7 @@ class Markdown:
 def marked(words: str, sign: str) -> str:
     """Words between signs of emphasis, which must touch them."""
     inside = words.strip()
-    if not inside:
-        return words
-    before, after = words.split(inside, 1)
-    return f"{before}{sign}{inside}{sign}{after}"
+    return words.replace(inside, f"{sign}{inside}{sign}", 1) if inside else words
 
 
 def as_quotation(text: str) -> str:

@@ -106,11 +106,10 @@ class RowsDirective(WordsDirective):
             line("Criterion", *self.criterion(row)),
             line("Tolerance from", *self.markdown(row["tolerance"])),
         ]
-        if "superseded_by" in row:
-            how.append(line("Superseded by", *self.markdown(str(row["superseded_by"]))))
-        for field, label in (("note", "Note"), ("audit", "Let stand by the audit")):
+        said = {"superseded_by": "Superseded by", "note": "Note", "audit": "Let stand by the audit"}
+        for field, label in said.items():
             if row.get(field):
-                how.append(line(label, *self.markdown(row[field])))
+                how.append(line(label, *self.markdown(str(row[field]))))
         how.append(line("Parts", from_run("", what="parts", chapter=chapter, claim=row["id"])))
         if row["controls"]:
             controls = [self.control(entry, name) for name in row["controls"]]

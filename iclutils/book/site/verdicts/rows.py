@@ -35,8 +35,8 @@ def finding(page: Page, node: Element) -> Sequence[Node | str]:
     record = record_of(page, node)
     if not record.parts:
         return [record.finding]
-    own = OWN_SETTINGS.strip() if not record.default_settings else ""
-    return [what_came_out(record.parts, record.why), f" {own}" if own else ""]
+    own = "" if record.default_settings else OWN_SETTINGS
+    return [what_came_out(record.parts, record.why), own]
 
 
 def value(page: Page, node: Element) -> Sequence[Node | str]:
