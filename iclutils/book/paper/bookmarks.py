@@ -1,7 +1,7 @@
 """The bookmarks of a PDF, in the headings' own words (Chromium garbles them)."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,10 @@ def finish(pdf: Path, headings: Sequence[Heading], title: str) -> dict[str, int]
 
     logging.getLogger("pypdf").setLevel(logging.ERROR)  # warns of a number in Chromium's trailer
     writer = PdfWriter(clone_from=pdf)
-    places = places_of(pdf, writer.named_destinations, headings)
+    found = writer.named_destinations.items()
+    places: dict[str, Any] = {str(name).removeprefix("/"): place for name, place in found}
+    if missing := [heading.text for heading in headings if heading.anchor not in places]:
+        raise RuntimeError(f"{pdf.name} has no page for {missing}")
     numbers: dict[str, int] = {}
     open_marks: list[tuple[int, Any]] = []  # the marks above the next one, with their levels
     for heading in headings:
@@ -62,14 +65,3 @@ def replace_first_pages(pdf: Path, first: Path) -> None:
 def rectangles(page: Any) -> list[Any]:
     """Where the links of a page are."""
     return [link.get_object()["/Rect"] for link in page.get("/Annots") or []]
-
-
-def places_of(
-    pdf: Path, destinations: Mapping[Any, Any], headings: Sequence[Heading]
-) -> dict[str, Any]:
-    """The places of the PDF by their names; each heading must have one."""
-    named = {str(name).removeprefix("/"): place for name, place in destinations.items()}
-    missing = [heading.text for heading in headings if heading.anchor not in named]
-    if missing:
-        raise RuntimeError(f"{pdf.name} has no page for {missing}")
-    return named

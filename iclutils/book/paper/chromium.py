@@ -12,14 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-FLAGS = [
-    "--no-sandbox",
+FLAGS = [  # beside Playwright's own
     "--disable-gpu",
     "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     # every window loads two hidden pages of an address bar, which nobody sees: half a second each
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,PaintHolding",
 ]

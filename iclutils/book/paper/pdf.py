@@ -30,6 +30,7 @@ from iclutils.book.site.downloads.archive import write_archive
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, PdfMargins
 
+SITE = ROOT / "_build" / "html"
 SCRIPT = Path(__file__).parent / "print.js"
 MARGIN: "PdfMargins" = {"top": "16mm", "bottom": "18mm", "left": "18mm", "right": "18mm"}
 WIDTH = 658  # CSS pixels between the margins of A4
@@ -109,25 +110,25 @@ def print_book(
     return numbers
 
 
-def site_key(root: Path = ROOT) -> str:
+def site_key() -> str:
     """The key of the site in ``_build/html``; raises ``FileNotFoundError`` where none is whole."""
     try:
-        state = json.loads((root / "_build" / "site.json").read_text(encoding="utf8"))
+        state = json.loads(SITE.with_name("site.json").read_text(encoding="utf8"))
     except (OSError, ValueError):
         message = "There is no whole site in _build/html to print: run make book"
         raise FileNotFoundError(message) from None
     return str(state["key"])
 
 
-def print_all(root: Path = ROOT) -> dict[str, Any]:
+def print_all() -> dict[str, Any]:
     """Print everything; returns what was printed and what is wider than the paper, by page."""
-    key = site_key(root)
-    out = prints.folder(root)
-    names = cache.toc_pages(root)
+    key = site_key()
+    out = prints.folder()
+    names = cache.toc_pages()
     fragments: list[Fragment] = []
     with (
         chromium.opened() as browser,
-        chromium.served(root / "_build" / "html") as address,
+        chromium.served(SITE) as address,
         paper_page(browser) as page,
     ):
         shutil.rmtree(out, ignore_errors=True)
@@ -148,15 +149,8 @@ def print_all(root: Path = ROOT) -> dict[str, Any]:
         "numbers": numbers,
     }
     write_atomically(out / "report.json", json.dumps(report, indent=1))
-    write_atomically(prints.note(root), key)  # last: a print cut short is not offered
+    write_atomically(prints.note(), key)  # last: a print cut short is not offered
     return report
-
-
-def offer_prints(root: Path = ROOT) -> None:
-    """Lay the prints into the site, whose archive then holds them too."""
-    site = root / "_build" / "html"
-    prints.offer(site, site_key(root), root)
-    write_archive(site)
 
 
 if __name__ == "__main__":
@@ -169,7 +163,8 @@ if __name__ == "__main__":
     if wide:
         found = re.sub(r"[{}]", "", json.dumps(wide, ensure_ascii=False))
         sys.exit(f"Wider than the paper: {found}")
-    offer_prints()
+    prints.offer(SITE, site_key())
+    write_archive(SITE)  # it holds them too
     if was_current:
         build.note_state()  # the next make book has nothing to do
     place = prints.folder().relative_to(ROOT) / f"{prints.BOOK}.pdf"

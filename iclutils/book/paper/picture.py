@@ -39,11 +39,6 @@ KEPT = 9  # rows of a series
 SERIES = ("panel", "series", "kind", "colour")  # what tells one series from another
 
 
-def evenly(length: int) -> list[int]:
-    """At most ``KEPT`` positions of a list, the first and the last among them."""
-    return sorted({round(k * (length - 1) / (KEPT - 1)) for k in range(KEPT)})
-
-
 def nine_of_each(data: str) -> str:
     """Nine rows of each series of the figure's table, evenly spaced; all of a shorter one."""
     rows = list(csv.DictReader(io.StringIO(data)))
@@ -55,7 +50,9 @@ def nine_of_each(data: str) -> str:
     writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     for found in series.values():
-        writer.writerows(found[position] for position in evenly(len(found)))
+        last = len(found) - 1
+        positions = {round(k * last / (KEPT - 1)) for k in range(KEPT)}
+        writer.writerows(found[position] for position in sorted(positions))
     return text.getvalue()
 
 

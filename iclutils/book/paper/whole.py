@@ -41,20 +41,13 @@ def fragment(name: str, found: Mapping[str, Any]) -> Fragment:
     return Fragment(name=name, **{**found, "headings": headings})
 
 
-def contents_line(heading: Heading) -> str:
-    """One line of the contents, its page number still open."""
-    return (
+def contents(fragments: Sequence[Fragment]) -> str:
+    """The title page with the contents, their page numbers still open."""
+    first = fragments[0]
+    lines = [
         f'<li class="level{heading.level}"><a href="#{heading.anchor}">'
         f'<span>{escape(heading.text)}</span><span class="leader"></span>'
         '<span class="number"></span></a></li>'
-    )
-
-
-def contents(fragments: Sequence[Fragment]) -> str:
-    """The title page with the contents."""
-    first = fragments[0]
-    lines = [
-        contents_line(heading)
         for page in fragments
         for heading in page.headings
         if heading.level <= CONTENTS_DEPTH
@@ -69,19 +62,17 @@ def contents(fragments: Sequence[Fragment]) -> str:
     )
 
 
-def article(page: Fragment) -> str:
-    """One page of the site inside the book."""
-    return f'<article class="bd-article" data-page="{page.name}">{page.html}</article>'
-
-
 def whole(fragments: Sequence[Fragment]) -> str:
     """One HTML page that holds the whole book."""
     sheets = dict.fromkeys(sheet for page in fragments for sheet in page.sheets)
     styles = [f"<style>{style}</style>" for page in fragments for style in page.styles]
     head = "".join([*sheets, *styles])
-    body = "".join(article(page) for page in fragments)
+    articles = [
+        f'<article class="bd-article" data-page="{page.name}">{page.html}</article>'
+        for page in fragments
+    ]
     return (
         '<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"><title>{escape(fragments[0].title)}</title>{head}</head>'
-        f'<body class="on-paper whole-book">{contents(fragments)}{body}</body></html>'
+        f'<body class="on-paper whole-book">{contents(fragments)}{"".join(articles)}</body></html>'
     )

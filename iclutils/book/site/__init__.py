@@ -14,6 +14,7 @@ folder: ``verdicts``, ``pictures``, the reader's ``aids`` and ``downloads``; ``f
 join them, and here all is hung on Sphinx's events.
 """
 
+import gc
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,25 +24,17 @@ from sphinx.config import Config
 
 from iclutils.book.runs import cache, key
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site import collector
 from iclutils.book.site.aids.access import mend_pages
 from iclutils.book.site.aids.cite import CiteTheBook
 from iclutils.book.site.aids.code_links import link_code
-from iclutils.book.site.aids.description import (
-    NOT_FOUND,
-    add_description,
-    take_address,
-    write_sitemap,
-)
+from iclutils.book.site.aids.description import NOT_FOUND, add_description, take_address
 from iclutils.book.site.aids.fonts import embed_fonts
 from iclutils.book.site.aids.glossary import link_first_uses, note_uses
 from iclutils.book.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from iclutils.book.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from iclutils.book.site.aids.moved import lead_on, watch
 from iclutils.book.site.aids.previews import note_previews
-from iclutils.book.site.aids.reference import leave_out_fields
 from iclutils.book.site.aids.search import note_places, write_places
-from iclutils.book.site.aids.sidebar import copy_titles_only
 from iclutils.book.site.aids.stamp import add_stamp
 from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import prints
@@ -60,12 +53,7 @@ from iclutils.book.site.pictures.steer import SetRole, check_places
 from iclutils.book.site.state import note_state, refresh
 from iclutils.book.site.verdicts.counts import CountRole
 from iclutils.book.site.verdicts.deviations import note_deviations
-from iclutils.book.site.verdicts.judged import (
-    JudgedRole,
-    MarksStay,
-    check_installed,
-    place_lines,
-)
+from iclutils.book.site.verdicts.judged import JudgedRole, MarksStay, place_lines
 from iclutils.book.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from iclutils.book.site.verdicts.sentences import ClaimRole
 
@@ -75,7 +63,6 @@ DRESS = (  # what is added to a page that is about to be written, in this order
     link_code,
     add_description,
     add_scripts,
-    copy_titles_only,
     add_ways_on,
     lead_on,
     note_places,
@@ -101,6 +88,11 @@ def drop_thebe(app: Sphinx) -> None:
             app.disconnect(listener.id)
 
 
+def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *given: Any) -> bool | None:
+    """Autodoc: no named tuple's fields, of which its docstring tells, and Python their places."""
+    return True if type(member).__name__ == "_tuplegetter" else None
+
+
 def dress(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -111,7 +103,7 @@ def dress(
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Lay the files beside the pages, mend the pages, and only then note that they are whole."""
-    if exception or app.builder.format != "html":
+    if exception:
         return
     site = Path(app.outdir)
     content = content_of(app)
@@ -122,14 +114,16 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
-    write_sitemap(site, app.config.html_baseurl, app.env.found_docs)
     write_archive(site)
     note_state(app)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Sphinx's entry."""
-    check_installed()
+    # a doctree's nodes know their parents, so that the collector looks through all that a build
+    # keeps, again and again while a page grows: more than a third of the build's time
+    gc.disable()
+    app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
     app.add_node(from_run, html=(skip_tag, skip_tag), text=(skip_tag, skip_tag))
     app.add_directive("chapter-card", ChapterCard)
@@ -161,9 +155,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)
-    app.connect("builder-inited", collector.hold_back)
-    app.connect("env-updated", collector.collect)
-    app.connect("build-finished", collector.release)
     app.connect("source-read", watch)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)

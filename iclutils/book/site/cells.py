@@ -6,13 +6,14 @@ have to run first. On the site they stand at the end, under "Run it", with a lin
 
 from collections.abc import Iterator
 from itertools import takewhile
+from typing import TypeGuard
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.util import logging
 
 from iclutils.book.runs.cache import CHAPTERS
-from iclutils.book.site.nodes import from_run, html_tag, tag
+from iclutils.book.site.nodes import from_run, tag
 from iclutils.book.site.page import Page
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ RUN = "Run it"
 RUN_ANCHOR = "run-it"
 
 
-def is_cell(node: nodes.Node) -> bool:
+def is_cell(node: nodes.Node) -> TypeGuard[nodes.container]:
     """Whether a node is a code cell with its outputs."""
     return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
 
@@ -68,8 +69,7 @@ def code_without_bar(figure: nodes.figure) -> list[nodes.Node]:
 def is_silent(node: nodes.Node) -> bool:
     """Whether a node is a cell whose code is folded, and which shows nothing and has no address."""
     return (
-        isinstance(node, nodes.container)
-        and is_cell(node)
+        is_cell(node)
         and node.get("hide_mode") == "input"
         and not node["ids"]
         and all(isinstance(one, HideCodeCellNode) or not one.children for one in node.children)
@@ -89,13 +89,9 @@ def move_setup(page: Page, doctree: nodes.document) -> None:
     whole = doctree.next_node(nodes.section)
     link = tag("a", RUN, href=f"#{RUN_ANCHOR}")
     whole.insert(1, tag("p", link, classes=["run-link", "screen-only"]))
-    how = how_to_run(page.name.removeprefix(f"{CHAPTERS.as_posix()}/"))
+    chapter = page.name.removeprefix(f"{CHAPTERS.as_posix()}/")
+    command = tag("code", f"make chapter NAME={chapter}")
+    files = from_run("", what="chapter_files", chapter=chapter)
+    how = tag("p", command, " runs and checks this page. To take home: ", files)
     folded = tag("details", tag("summary", "The set-up"), *taken, classes=["page-fold"])
     whole += tag("div", tag("h2", RUN), how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])
-
-
-def how_to_run(chapter: str) -> html_tag:
-    """How a page is run and checked, and its files."""
-    files = from_run("", what="chapter_files", chapter=chapter)
-    command = tag("code", f"make chapter NAME={chapter}")
-    return tag("p", command, " runs and checks this page. To take home: ", files)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from iclutils.book.ledger import load
 from iclutils.book.runs import cache
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.origin import NOT_RUN
 from iclutils.book.site import results
 from iclutils.book.site.results import Entry, Results, Scored
 
@@ -80,19 +81,15 @@ class Content:
     @cached_property
     def scored(self) -> list[Scored]:
         """The rows that were run."""
-        out: list[Scored] = []
-        for chapter, row in self.entries.values():
-            record = self.results.record(chapter, row["id"])
-            if record is not None:
-                out.append(Scored(chapter, row, record))
-        return out
+        found = [
+            Scored(chapter, row, self.results.record(chapter, row["id"]))
+            for chapter, row in self.entries.values()
+        ]
+        return [scored for scored in found if scored.record.verdict != NOT_RUN]
 
 
+@lru_cache(maxsize=1)
 def content_of(app: Sphinx) -> Content:
     """The one :class:`Content` of this run of Sphinx."""
-    content: Content | None = getattr(app, "iclbook_content", None)
-    if content is None:
-        notebooks = Path(app.outdir).parent / "notebooks"
-        content = Content(Path(app.config.nb_execution_cache_path), notebooks)
-        app.iclbook_content = content  # type: ignore[attr-defined]  # it lives as long as the build
-    return content
+    notebooks = Path(app.outdir).parent / "notebooks"
+    return Content(Path(app.config.nb_execution_cache_path), notebooks)

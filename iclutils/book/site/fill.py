@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from iclutils.book.site.aids.lecture import fold_predictions
 from iclutils.book.site.cells import move_setup
@@ -15,7 +16,7 @@ from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads import figure_list, lists
 from iclutils.book.site.nodes import as_nodes, from_run, html_tag
 from iclutils.book.site.numbers import write_symbols
-from iclutils.book.site.page import GATHERS, Fill, LedgerDirective, Page, note
+from iclutils.book.site.page import GATHERS, TAKEN_HOME, Fill, Page, note
 from iclutils.book.site.pictures import run_figure
 from iclutils.book.site.verdicts import (
     counts,
@@ -69,14 +70,13 @@ FILLS: Mapping[str, Fill] = {
 }
 
 
-class Gathered(LedgerDirective):
+class Gathered(SphinxDirective):
     """A list that is made when the page is written, in every build: any page may add to it."""
 
     optional_arguments = 1
 
     def run(self) -> list[nodes.Node]:
         """The place of the list; raises an error of the directive where there is no such list."""
-        self.prepare()
         note(self.env, GATHERS, True)
         name = self.name.replace("-", "_")
         what = "_".join([name, *self.arguments])
@@ -88,17 +88,17 @@ class Gathered(LedgerDirective):
 
 def fill_page(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Arrange one page as the site shows it, and replace its places by what their fills return."""
+    if TAKEN_HOME in doctree:
+        return
     page = Page(content_of(app), app.builder, docname)
-    if app.builder.format == "html":
-        gather_checks(page, doctree)
-        move_setup(page, doctree)
-        fold_predictions(doctree)
+    gather_checks(page, doctree)
+    move_setup(page, doctree)
+    fold_predictions(doctree)
     for node in list(doctree.findall(from_run)):
         found = FILLS[node["what"]](page, node)
         node.replace_self(as_nodes(found))
-    if app.builder.format == "html":
-        explain_first(page, doctree)
-        run_figure.show_figures(page, doctree)
-        for element in list(doctree.findall(html_tag)):
-            if not isinstance(element.parent, html_tag):
-                write_symbols(element)
+    explain_first(page, doctree)
+    run_figure.show_figures(page, doctree)
+    for element in list(doctree.findall(html_tag)):
+        if not isinstance(element.parent, html_tag):
+            write_symbols(element)

@@ -67,7 +67,9 @@ class FormulaError(ValueError):
 
 
 class Typesetter:
-    """Turns formulas into HTML with MathML, each different one once. It has to be closed.
+    """Writes the formulas of a build into its pages: HTML with MathML, each different one once.
+
+    It has to be closed.
 
     >>> typesetter = Typesetter()
     >>> "<msup><mi>x</mi><mn>2</mn></msup>" in typesetter.html(Formula("x^2", display=False))
@@ -104,39 +106,10 @@ class Typesetter:
             self._engine.close()
             self._engine = None
 
-
-def one_formula(text: str) -> str:
-    r"""A displayed formula as one piece of TeX, by Sphinx's rules.
-
-    A blank line begins a further equation below the first, and ``\\`` breaks a line also where no
-    environment stands around it.
-    """
-    parts = [part.strip() for part in text.split("\n\n") if part.strip()]
-    parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
-    if len(parts) == 1:
-        return parts[0]
-    return r"\begin{aligned}" + r"\\".join(parts) + r"\end{aligned}"
-
-
-def unnumbered(text: str) -> str:
-    r"""An environment of amsmath in its form without numbers: Sphinx counts the equations.
-
-    >>> unnumbered(r"\begin{align}a &= b\end{align}")
-    '\\begin{align*}a &= b\\end{align*}'
-    """
-    return NUMBERING.sub(r"\\\1{\2*}", text.strip())
-
-
-class Renderer:
-    """Writes the formulas of a build into its pages."""
-
-    def __init__(self, typesetter: Typesetter) -> None:
-        self.typesetter = typesetter
-
     def typeset(self, tex: str, node: nodes.Element, display: bool) -> str:
         """The formula as HTML; one with a fault is shown as its TeX, and warned of."""
         try:
-            return self.typesetter.html(Formula(tex, display))
+            return self.html(Formula(tex, display))
         except FormulaError as fault:
             logger.warning("formula %r: %s", tex, fault, location=node, type="formula")
             return f'<code class="katex-error">{escape(tex)}</code>'
@@ -170,6 +143,28 @@ class Renderer:
         raise nodes.SkipNode
 
 
+def one_formula(text: str) -> str:
+    r"""A displayed formula as one piece of TeX, by Sphinx's rules.
+
+    A blank line begins a further equation below the first, and ``\\`` breaks a line also where no
+    environment stands around it.
+    """
+    parts = [part.strip() for part in text.split("\n\n") if part.strip()]
+    parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
+    if len(parts) == 1:
+        return parts[0]
+    return r"\begin{aligned}" + r"\\".join(parts) + r"\end{aligned}"
+
+
+def unnumbered(text: str) -> str:
+    r"""An environment of amsmath in its form without numbers: Sphinx counts the equations.
+
+    >>> unnumbered(r"\begin{align}a &= b\end{align}")
+    '\\begin{align*}a &= b\\end{align*}'
+    """
+    return NUMBERING.sub(r"\\\1{\2*}", text.strip())
+
+
 class KeepTogether(SphinxPostTransform):
     """Holds a formula and the marks that touch it, as in ``($x$),``, on one line.
 
@@ -181,36 +176,26 @@ class KeepTogether(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:
         for formula in list(self.document.findall(nodes.math)):
-            parent = formula.parent
-            before, after = "", ""
-            place = parent.index(formula)
-            if place > 0 and isinstance(parent[place - 1], nodes.Text):
-                before = matched(OPENING.search(parent[place - 1].astext()))
-            if place + 1 < len(parent) and isinstance(parent[place + 1], nodes.Text):
-                after = matched(CLOSING.match(parent[place + 1].astext()))
-            if before or after:
-                hold(formula, before, after)
+            hold(formula, OPENING, CLOSING)
 
 
-def matched(found: re.Match[str] | None) -> str:
-    """What was found, or nothing."""
-    return found[0] if found else ""
+def hold(node: nodes.Node, opening: re.Pattern[str], closing: re.Pattern[str]) -> None:
+    """Put a node into one box with the end of the text before it and the start of the text after.
 
-
-def hold(formula: nodes.math, before: str, after: str) -> None:
-    """Put a formula, the end of the text before it and the start of the text after into one box."""
-    parent = formula.parent
-    place = parent.index(formula)
-    kept = nodes.inline(classes=["kept"])
-    if before:
-        parent[place - 1] = nodes.Text(parent[place - 1].astext().removesuffix(before))
-        kept += nodes.Text(before)
-    if after:
-        parent[place + 1] = nodes.Text(parent[place + 1].astext().removeprefix(after))
-    parent[place] = kept
-    kept += formula
-    if after:
-        kept += nodes.Text(after)
+    How such an end and such a start look the two patterns say; without either there is no box.
+    """
+    around = node.parent
+    at = around.index(node)
+    before, after = around[at - 1 : at], around[at + 1 : at + 2]
+    kept = [node]
+    if before and isinstance(before[0], nodes.Text) and (found := opening.search(before[0])):
+        around[at - 1] = nodes.Text(before[0][: found.start()])
+        kept.insert(0, nodes.Text(found[0]))
+    if after and isinstance(after[0], nodes.Text) and (found := closing.match(after[0])):
+        around[at + 1] = nodes.Text(after[0][found.end() :])
+        kept.append(nodes.Text(found[0]))
+    if len(kept) > 1:
+        around[at] = nodes.inline("", "", *kept, classes=["kept"])
 
 
 def add_files(app: Sphinx, config: Config) -> None:
@@ -223,8 +208,7 @@ def add_files(app: Sphinx, config: Config) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Offer the renderer ``katex``; ``html_math_renderer: katex`` chooses it."""
     typesetter = Typesetter()
-    renderer = Renderer(typesetter)
-    app.add_html_math_renderer("katex", (renderer.inline, None), (renderer.block, None))
+    app.add_html_math_renderer("katex", (typesetter.inline, None), (typesetter.block, None))
     app.add_post_transform(KeepTogether)
     app.connect("config-inited", add_files)
     app.connect("build-finished", lambda app, exception: typesetter.close())

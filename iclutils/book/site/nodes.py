@@ -90,7 +90,7 @@ def as_nodes(parts: Iterable[nodes.Node | str]) -> list[nodes.Node]:
 
 def badge(verdict: str, text: str | None = None) -> html_tag:
     """A verdict with its sign; ``text`` replaces the verdict's own words."""
-    sign = tag("span", SIGNS[verdict], aria_hidden="true")
+    sign = tag("span", SIGNS.get(verdict, "?"), aria_hidden="true")
     classes = ["verdict", f"verdict-{slug(verdict)}"]
     return tag("span", sign, f" {text or verdict}", classes=classes)
 

@@ -33,16 +33,11 @@ def typeset_numbers(page: str) -> str:
 def typeset(text: str) -> str:
     """The numbers in the text of a cell, as HTML; none of them is broken at a line's end."""
 
-    def power(found: re.Match[str]) -> str:
-        sign = "−" if found[1] == "-" else ""
-        return f"{before(found)}10<sup>{sign}{found[2]}</sup>".replace("\u00a0", "&nbsp;")
-
     def symbol(found: re.Match[str]) -> str:
         name = "sub" if found["low"] else "sup"
         return f"<{name}>{script(found)}</{name}>"
 
-    text = signed(POWER.sub(power, SYMBOL.sub(symbol, text)))
-    return text.replace(" ± ", "&nbsp;±&nbsp;")
+    return SYMBOL.sub(symbol, written(text)).replace(" ± ", "\u00a0±\u00a0")
 
 
 def written(text: str) -> str:
@@ -53,25 +48,17 @@ def written(text: str) -> str:
     """
 
     def power(found: re.Match[str]) -> str:
+        between = "" if found[0].startswith("1") else "\u00a0· "
         sign = "⁻" if found[1] == "-" else ""
-        return f"{before(found)}10{sign}{found[2].translate(RAISED)}"
+        return f"{between}10{sign}{found[2].translate(RAISED)}"
 
-    return signed(POWER.sub(power, THOUSANDS.sub("\u00a0", text)))
-
-
-def before(power: re.Match[str]) -> str:
-    """What stands between a number and its power of ten; nothing where the number is 1."""
-    return "" if power[0].startswith("1") else "\u00a0· "
+    text = POWER.sub(power, THOUSANDS.sub("\u00a0", text))
+    return MINUS.sub("−", NAUGHT.sub("", text))
 
 
 def script(symbol: re.Match[str]) -> str:
     """What stands low or high in a symbol."""
     return (symbol["low"] or symbol["group"] or symbol["high"]).replace("-", "−")
-
-
-def signed(text: str) -> str:
-    """A text whose minus signs are such, and whose zeros have none."""
-    return MINUS.sub("−", NAUGHT.sub("", text))
 
 
 def write_symbols(node: nodes.Element) -> None:

@@ -5,17 +5,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from docutils.nodes import Element, Node, paragraph
 from sphinx.application import Sphinx
 from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
-from sphinx.util.osutil import relative_uri
 
 from iclutils.book.runs.cache import CHAPTERS
-from iclutils.book.site.content import LEDGER, Content, content_of
+from iclutils.book.site.content import Content
 from iclutils.book.site.results import row_anchor
 
 
@@ -39,17 +37,13 @@ class Page:
         return f"{self.to_page(f'{CHAPTERS.as_posix()}/{cards}')}#{row_anchor(claim)}"
 
     def to_file(self, place: str) -> str:
-        """The address of a file of the site that is taken home."""
-        return relative_uri(self.builder.get_target_uri(self.name), quote(place))
-
-    def beside(self, place: str) -> str:
-        """The address of a file of the site as a plain relative path."""
+        """The address of a file of the site."""
         return posixpath.relpath(place, posixpath.dirname(self.name) or ".")
 
 
 QUOTED = re.compile(r'(?P<code>`[^`]*`)|"(?P<words>[^"]*)"')
 
-FILLED = "iclbook_filled"
+TAKEN_HOME = "iclbook_taken_home"  # of a page that is resolved for its notebook
 GATHERS = "iclbook_gathers"  # of a page that lists what other pages hold
 Fill = Callable[[Page, Element], Sequence[Node | str]]  # what stands in the place of a from_run
 
@@ -72,19 +66,8 @@ def write_gathering_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     return sorted(noted(env, GATHERS))
 
 
-def remember_page(env: BuildEnvironment) -> None:
-    """Note that the page which is being read shows what the ledger says or a run found."""
-    env.note_dependency(str(LEDGER))
-    note(env, FILLED, True)
-
-
-class LedgerDirective(SphinxDirective):
-    """A directive that shows what the ledger says or a run found."""
-
-    def prepare(self) -> Content:
-        """Note what the page depends on; returns the build."""
-        remember_page(self.env)
-        return content_of(self.env.app)
+class WordsDirective(SphinxDirective):
+    """A directive that shows words which do not stand on its page."""
 
     def markdown(self, text: str) -> list[Node]:
         """Markdown of one paragraph as inline nodes; what it quotes is quoted as in the text."""

@@ -146,30 +146,19 @@ def plain_markdown(text: str) -> str:
     return FORMULA.sub(lambda found: plain_mathematics(found[1]), text)
 
 
-def nothing_left_out(node: nodes.Node) -> bool:
-    """Leave nothing out."""
-    return False
-
-
-def plain_text(
-    node: nodes.Node | None, leave: Callable[[nodes.Node], bool] = nothing_left_out
-) -> str:
+def plain_text(node: nodes.Node, leave: Callable[[nodes.Node], bool] = lambda node: False) -> str:
     """The words of a node on one line; nodes for which ``leave`` is true are left out."""
-    if node is None or leave(node):
-        return ""
     return " ".join("".join(words_of(node, leave)).split())
 
 
 def words_of(node: nodes.Node, leave: Callable[[nodes.Node], bool]) -> list[str]:
     """The words of a node and of what is in it, with a space after each block."""
-    if leave(node):
+    if leave(node) or isinstance(node, nodes.image):
         return []
     if isinstance(node, (nodes.math, nodes.math_block)):
         return [plain_mathematics(node.astext()), " " * isinstance(node, nodes.math_block)]
     if isinstance(node, nodes.Text):
         return [node.astext()]
-    if isinstance(node, nodes.image):
-        return []
     found = [word for child in node.children for word in words_of(child, leave)]
     inline = isinstance(node, nodes.Inline) or getattr(node, "attributes", {}).get("tag") in INLINE
     return found if inline else [*found, " "]

@@ -12,7 +12,7 @@ from iclutils.book.runs import cache, origin
 from iclutils.book.runs.cache import CachedRun
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE
-from iclutils.book.runs.origin import Run
+from iclutils.book.runs.origin import NOT_RUN, Run
 from iclutils.ground.comparison import SUPPORTED
 
 
@@ -39,9 +39,12 @@ class Results:
     runs: Mapping[str, Run]  # by chapter
     seeds: Mapping[str, Mapping[str, str]]  # by the row's id, then by seed
 
-    def record(self, chapter: str, claim: str) -> Record | None:
-        """What was found about a row, or None where its chapter was not run."""
-        return self.records[chapter].get(claim) if chapter in self.records else None
+    def record(self, chapter: str, claim: str) -> Record:
+        """What was found about a row; where its chapter was not run, a record that says so."""
+        found = self.records.get(chapter, {}).get(claim)
+        said = "The chapter was not run."
+        nothing = Record(chapter, claim, NOT_RUN, None, None, {}, {}, {}, True, finding=said)
+        return found or nothing
 
     def run(self, chapter: str) -> Run:
         """The run of a chapter; an empty one where there is none."""
@@ -54,11 +57,8 @@ class Results:
 
     def digest(self) -> str:
         """Changes with anything that a page may show of the runs."""
-        records = {
-            chapter: {claim: asdict(record) for claim, record in found.items()}
-            for chapter, found in self.records.items()
-        }
-        state = json.dumps([records, self.runs, self.seeds], sort_keys=True)
+        found = [self.records, self.runs, self.seeds]
+        state = json.dumps(found, sort_keys=True, default=asdict)
         return hashlib.sha256(state.encode()).hexdigest()
 
 
@@ -75,26 +75,16 @@ def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[st
         records[name] = {}
         runs[name] = Run()
         if cached is not None:
-            records[name] = outputs.records(cached.notebook)
-            settings = ledger["chapters"].get(name, {}).get("settings", {})
-            runs[name] = stamped_run(name, cached, records[name], settings)
+            found = outputs.records(cached.notebook)
+            default = all(record.default_settings for record in found.values())
+            state = origin.state(cached.origin, origin.reference(name, ROOT), default)
+            given = ledger["chapters"].get(name, {}).get("settings", {})
+            used = next((record.settings for record in found.values()), given)
+            records[name] = found
+            runs[name] = Run(state, cached.seconds, used.get("seed"), cached.origin)
     seeds_file = ROOT / SEEDS_FILE
     seeds = json.loads(seeds_file.read_text(encoding="utf8")) if seeds_file.exists() else {}
     return Results(records, runs, seeds)
-
-
-def stamped_run(
-    name: str,
-    cached: CachedRun,
-    records: Mapping[str, Record],
-    settings: Mapping[str, Any],
-) -> Run:
-    """What the stamp says of a chapter's run; ``settings`` are those of a run without records."""
-    default_settings = all(record.default_settings for record in records.values())
-    state = origin.state(cached.origin, origin.reference(name, ROOT), default_settings)
-    first = next(iter(records.values()), None)
-    used = first.settings if first else settings
-    return Run(state, cached.seconds, used.get("seed"), cached.origin)
 
 
 def heading(chapter: str) -> str:
@@ -123,4 +113,3 @@ def reservation(record: Record) -> str:
     outcomes = [part.outcome for part in record.parts.values()]
     plain = len(outcomes) == 1 or set(outcomes) == {SUPPORTED}
     return "" if plain and not record.why else finding_text(record)
-

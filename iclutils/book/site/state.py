@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -10,13 +11,13 @@ from sphinx.environment import BuildEnvironment
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.content import Content, content_of
 from iclutils.book.site.downloads.offers import offers_of
-from iclutils.book.site.page import FILLED, noted
 
 
-def state_of(content: Content) -> Mapping[str, str]:
-    """What is compared."""
+def state_of(content: Content) -> Mapping[str, Any]:
+    """What is compared; of the files to take home pages say only the sizes."""
     offers = offers_of(content)
-    return {"results": content.results.digest(), "files": offers.digest(), "key": offers.key}
+    sizes = {place: len(file) for place, file in offers.files.items()}
+    return {"results": content.results.digest(), "files": sizes, "key": offers.key}
 
 
 def note(app: Sphinx) -> Path:
@@ -27,9 +28,8 @@ def note(app: Sphinx) -> Path:
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """The pages that are to be written anew although their own files have not changed.
 
-    All of them when a run, its origin or its reference values have changed, whichever chapter it is
-    of; those that list files when a file has. The note of the last build is taken away until this
-    one has ended well.
+    All of them when a run, its origin, its reference values or a file to take home have changed.
+    The note of the last build is taken away until this one has ended well.
     """
     state = state_of(content_of(app))
     try:
@@ -37,11 +37,8 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     except (OSError, ValueError):
         before = {}
     note(app).unlink(missing_ok=True)
-    if before.get("results") != state["results"]:
-        return sorted(env.found_docs)
-    if before.get("files") != state["files"]:
-        return sorted(noted(env, FILLED).keys() & env.found_docs)
-    return []
+    same = all(before.get(what) == state[what] for what in ("results", "files"))
+    return [] if same else sorted(env.found_docs)
 
 
 def note_state(app: Sphinx) -> None:

@@ -1,16 +1,15 @@
 """How a row's source and controls are worded, and quotations as nodes."""
 
 import math
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from docutils import nodes
 
 from iclutils.book.ledger import OURS
 from iclutils.book.ledger.schema import NULL, RIGHT, WRONG
-from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site.nodes import html_tag, tag
+from iclutils.book.site.plain import FORMULA
 from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 CLEAR = "clear"
@@ -41,19 +40,6 @@ HAPPENED = {
     (RIGHT, UNDECIDED): f"undecided, {UNTESTABLE}",
     (RIGHT, CONTRADICTED): f"contradicted, {UNTESTABLE}",
 }
-
-_LOGARITHM = re.compile(r"(?P<name>log₁₀|log) of ")
-_FORMULA = re.compile(r"\$([^$]+)\$")
-
-
-def demanded(kind: str) -> str:
-    """What a control of a kind is, and what it must be.
-
-    >>> demanded("wrong")
-    'wrong on purpose, must be contradicted'
-    """
-    demand, _ = DEMANDED[kind]
-    return f"{KINDS[kind]}, must be {demand}"
 
 
 def is_ours(row: Mapping[str, Any]) -> bool:
@@ -97,37 +83,25 @@ def quotations(row: Mapping[str, Any]) -> list[str]:
 
 def quoted(text: str) -> list[nodes.Node]:
     """A quotation word for word: nothing but its formulas is read as markup."""
-    return list(_pieces(" ".join(text.split())))
+    pieces = FORMULA.split(" ".join(text.split()))  # words and formulas by turns
+    return [
+        nodes.math(piece, piece) if place % 2 else nodes.Text(piece)
+        for place, piece in enumerate(pieces)
+    ]
 
 
-def _pieces(text: str) -> Iterator[nodes.Node]:
-    place = 0
-    for found in _FORMULA.finditer(text):
-        yield nodes.Text(text[place : found.start()])
-        yield nodes.math(found[1], found[1])
-        place = found.end()
-    yield nodes.Text(text[place:])
+def logarithm(quantity: str) -> tuple[float | None, str]:
+    """The base of the logarithm that a row's number is, and what it is the logarithm of.
 
+    None and the quantity itself where it is none.
 
-def logarithm_base(quantity: str) -> float | None:
-    """The base of the logarithm that a row's number is; None where it is none.
-
-    >>> logarithm_base("log₁₀ of the growth"), logarithm_base("exponent in K of the error")
-    (10.0, None)
+    >>> logarithm("log₁₀ of the growth"), logarithm("exponent in K of the error")
+    ((10.0, 'the growth'), (None, 'exponent in K of the error'))
     """
-    found = _LOGARITHM.match(quantity)
-    if found is None:
-        return None
-    return 10.0 if found["name"] == "log₁₀" else math.e
-
-
-def without_logarithm(quantity: str) -> str:
-    """What a row's number is the logarithm of; the quantity itself where it is none.
-
-    >>> without_logarithm("log of linear over softmax minimum")
-    'linear over softmax minimum'
-    """
-    return _LOGARITHM.sub("", quantity, count=1) if logarithm_base(quantity) else quantity
+    for name, base in (("log₁₀ of ", 10.0), ("log of ", math.e)):
+        if quantity.startswith(name):
+            return base, quantity.removeprefix(name)
+    return None, quantity
 
 
 def document_words(document: Mapping[str, Any]) -> list[nodes.Node | str]:

@@ -1,6 +1,6 @@
 """Names in a chapter's code as links: what its imports bind, and which tokens carry the link."""
 
-from iclutils.book.site.aids.code_links import imported, linked, target
+from iclutils.book.site.aids.code_links import imported, linked
 
 OBJECTS = {"iclutils.window.theory.isotropic": 0, "iclutils.window.theory.isotropic.sampled": 1}
 NAMES = {"isotropic": "iclutils.window.theory.isotropic"}
@@ -16,18 +16,26 @@ def test_imports_bind_names_of_the_package_alone():
     assert imported(sources) == {"exact": "iclutils.window.theory.isotropic"}
 
 
+def chain(*words):
+    """A dotted name as highlighted code."""
+    return '<span class="o">.</span>'.join(f'<span class="n">{word}</span>' for word in words)
+
+
+def link(words):
+    return linked(words, NAMES, OBJECTS, lambda path: f"#{path}")
+
+
 def test_the_longest_documented_part_is_the_target():
-    found = target("isotropic.sampled.at", NAMES, OBJECTS)
-    assert found == ("iclutils.window.theory.isotropic.sampled", 2)
-    assert target("isotropic.unknown", NAMES, OBJECTS)[1] == 1
-    assert target("torch.ones", NAMES, OBJECTS) == ("", 0)
+    found = link(chain("isotropic", "sampled", "at"))
+    assert f'title="{NAMES["isotropic"]}.sampled">{chain("isotropic", "sampled")}</a>' in found
+    found = link(chain("isotropic", "unknown"))
+    assert f'title="{NAMES["isotropic"]}">{chain("isotropic")}</a>' in found
+    assert link(chain("torch", "ones")) == chain("torch", "ones")
 
 
 def test_tokens_become_a_link():
-    dot = '<span class="o">.</span>'
-    chain = f'<span class="n">isotropic</span>{dot}<span class="n">sampled</span>'
-    other = f'<span class="n">loss</span>{dot}<span class="n">isotropic</span>'
-    text = linked(f"{chain} {other}", NAMES, OBJECTS, lambda path: f"#{path}")
+    other = chain("loss", "isotropic")
+    text = link(f"{chain('isotropic', 'sampled')} {other}")
     start = f'<a class="code-link" href="#{NAMES["isotropic"]}.sampled"'
     assert text.startswith(start)
     assert text.count("<a ") == 1

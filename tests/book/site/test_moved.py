@@ -2,8 +2,6 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from iclutils.book.runs.files import ROOT
 from iclutils.book.site.aids import moved
 
@@ -22,17 +20,6 @@ def test_a_target_may_leave_out_what_stays_the_same(tmp_path):
     path = tmp_path / "moved.yml"
     path.write_text('a:\n  one: b\n  two: b#three\n  four: "#five"\n', encoding="utf8")
     assert moved.moved(path) == {"a": {"one": "b#one", "two": "b#three", "four": "a#five"}}
-
-
-def test_a_book_without_a_list_has_moved_nothing(tmp_path):
-    assert moved.moved(tmp_path / "moved.yml") == {}
-
-
-def test_a_place_cannot_move_to_itself(tmp_path):
-    path = tmp_path / "moved.yml"
-    path.write_text('a:\n  one: "#one"\n', encoding="utf8")
-    with pytest.raises(ValueError, match="itself"):
-        moved.moved(path)
 
 
 def test_only_a_page_that_has_lost_a_place_carries_the_script(monkeypatch):

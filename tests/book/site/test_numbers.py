@@ -11,14 +11,14 @@ from iclutils.book.site.numbers import typeset, typeset_numbers, write_symbols, 
     ("written", "read"),
     [
         ("-0.50", "−0.50"),
-        ("7.2e-05", "7.2&nbsp;· 10<sup>−5</sup>"),
-        ("-1e+10", "−10<sup>10</sup>"),
-        ("0.331 ± 0.012", "0.331&nbsp;±&nbsp;0.012"),
+        ("7.2e-05", "7.2\xa0· 10⁻⁵"),
+        ("-1e+10", "−10¹⁰"),
+        ("0.331 ± 0.012", "0.331\xa0±\xa00.012"),
         ("-0.5 (-1.2)", "−0.5 (−1.2)"),
-        ("1e-12", "10<sup>−12</sup>"),
-        ("-0.00 ± 0.02", "0.00&nbsp;±&nbsp;0.02"),
+        ("1e-12", "10⁻¹²"),
+        ("-0.00 ± 0.02", "0.00\xa0±\xa00.02"),
         ("−0.00", "0.00"),
-        ("+0.00 ± 0.01", "0.00&nbsp;±&nbsp;0.01"),
+        ("+0.00 ± 0.01", "0.00\xa0±\xa00.01"),
         ("+0.05", "+0.05"),
         ("-0.05", "−0.05"),
         ("w^(d/2-1)", "w<sup>d/2−1</sup>"),
@@ -52,7 +52,7 @@ def test_only_cells_of_tables_are_touched():
     styled = '<table id="T_1"><th id="T_1_row0" >{}</th><td id="T_1_row0_col0" >{}</td></table>'
     plain = '<table border="1" class="dataframe"><tr>\n<th>{}</th>\n<td>{}</td>\n</tr></table>'
     written = page + styled.format("relu", "-1") + plain.format("relu", "−0.00 ± 0.02") + page
-    read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00&nbsp;±&nbsp;0.02") + page
+    read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00\xa0±\xa00.02") + page
     assert typeset_numbers(written) == read
 
 

@@ -4,6 +4,7 @@ import random
 import re
 import unicodedata
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
@@ -71,7 +72,7 @@ def paragraph(*children):
 @pytest.fixture
 def writer():
     numbers = {"displaymath": {"equation-a": (1, 2)}, "theorem": {"thm": (3, 1)}}
-    return Markdown(numbers, portable.addresses("book/chapters/01_a", ""))
+    return Markdown(numbers, "book/chapters/01_a", "")
 
 
 def test_words_become_markdown(writer):
@@ -111,10 +112,10 @@ def test_a_note_becomes_a_quotation_under_its_title(writer):
 
 
 def test_addresses_lead_where_a_notebook_can_follow():
-    alone = portable.addresses("book/chapters/01_a", "")
+    alone = Markdown({}, "book/chapters/01_a", "").address
     assert alone("02_b.html#x") == "02_b.ipynb"
     assert alone("../ledger.html") == alone("#x") == ""
-    public = portable.addresses("book/chapters/01_a", "https://example.org/b/")
+    public = Markdown({}, "book/chapters/01_a", "https://example.org/b/").address
     assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
 
 
@@ -127,38 +128,37 @@ def test_the_archive_holds_what_readers_open_and_states_its_size(tmp_path):
         write_atomically(site / name, "x")
     write_atomically(site / "picture.png", random.Random(0).randbytes(2_340_000))
     offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
-    write_atomically(site / "downloads.html", offer % "")
+    page = site / archive.OFFERED
+    write_atomically(page, offer % "")
     archive.write_archive(site)
     found = site / archive.PLACE
     said = offer % f" ({offers.size_text(found.stat().st_size)})"
-    assert (site / "downloads.html").read_text() == said
+    assert page.read_text() == said
     assert "2.3 MB" in said
     with zipfile.ZipFile(found) as held:
         assert held.testzip() is None
-        assert held.read(f"{archive.NAME}/downloads.html").decode() == said
+        assert held.read(f"{archive.NAME}/{archive.OFFERED}").decode() == offer % ""
         names = [name.removeprefix(f"{archive.NAME}/") for name in held.namelist()]
-    others = {"README.txt", "LICENSE", "CITATION.cff", "picture.png", "downloads.html"}
+    others = {"README.txt", "LICENSE", "CITATION.cff", "picture.png", archive.OFFERED}
     assert sorted(names) == sorted(shown | others), "and neither the others nor itself"
     first = found.read_bytes()
     archive.write_archive(site)  # what is stated already is no hindrance
     assert found.read_bytes() == first
-    with pytest.raises(FileNotFoundError, match="site must be a folder"):
-        archive.archive(tmp_path / "nowhere")
 
 
-def test_a_page_names_its_address_only_where_the_site_has_one():
-    assert dict(description.with_address("", "book/a")) == {}
-    said = dict(description.with_address("https://example.org/", "book/a"))
-    assert said['property="og:url"'] == "https://example.org/book/a.html"
-    assert said['property="og:image"'] == f"https://example.org/{description.PICTURE}"
-
-
-def test_pages_are_listed_for_search_engines_only_where_the_site_has_an_address(tmp_path):
-    description.write_sitemap(tmp_path, "", ["book/a"])
-    assert not list(tmp_path.iterdir())
-    description.write_sitemap(tmp_path, "https://example.org/", {"book/b", "book/a"})
-    listed = (tmp_path / description.SITEMAP).read_text(encoding="utf8").splitlines()
-    assert listed == ["https://example.org/book/a.html", "https://example.org/book/b.html"]
+@pytest.mark.parametrize("site", ["", "https://example.org/"])
+def test_a_page_names_its_address_only_where_the_site_has_one(site):
+    config = SimpleNamespace(html_baseurl=site, html_title="A book", root_doc="book/intro")
+    env = SimpleNamespace(titles={"book/a": nodes.title("", "A page")})
+    context = {}
+    page = nodes.section("", nodes.paragraph("", "Its words."))
+    app = SimpleNamespace(config=config, env=env)
+    description.add_description(app, "book/a", context, page)
+    meta = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
+    said = dict(re.findall(meta, context["metatags"]))
+    assert said["description"] == "Its words."
+    assert said.get("og:url") == (f"{site}book/a.html" if site else None)
+    assert said.get("og:image") == (f"{site}{description.PICTURE}" if site else None)
 
 
 @pytest.mark.parametrize(

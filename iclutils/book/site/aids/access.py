@@ -14,60 +14,47 @@ from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.aids.fonts import READ
 from iclutils.book.site.numbers import typeset_numbers
 
-# (what is written, what it should be)
+# (the pattern of what is written, what it should be)
 MENDED = [
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
     (
-        re.compile(r'<summary>(?=<span class="toctree-toggle")'),
+        r'<summary>(?=<span class="toctree-toggle")',
         '<summary aria-label="Show or hide the sections">',
     ),
     # docutils: a list whose entries have a role of its own, deprecated, and no list item
-    (
-        re.compile(r'role="doc-biblioentry"'),
-        'role="listitem"',
-    ),
+    (r'role="doc-biblioentry"', 'role="listitem"'),
     # the theme: the sidebar's logo and search button stand outside every landmark
     (
-        re.compile(r'(<div id="pst-primary-sidebar")(?! role)'),
+        r'(<div id="pst-primary-sidebar")(?! role)',
         r'\1 role="navigation" aria-label="The book"',
     ),
     # pandas and docutils: the empty corner of a table is no heading
     (
-        re.compile(r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>"),
+        r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>",
         r"<td\1></td>",
     ),
     # the theme: half a megabyte that replaces icons by drawings; the font that has them is loaded
-    (
-        re.compile(r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>'),
-        "",
-    ),
+    (r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
     # Sphinx's own search, which the book's (search-places.js) takes the place of
     (
-        re.compile(
-            r'\s*<script src="[^"]*\b(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
-        ),
+        r'\s*<script src="[^"]*\b(?:searchtools|language_data|searchindex)\.js[^"]*"></script>',
         "",
     ),
     # the theme: light or dark is settled by a script at the end, and what it colours changes twice
     (
-        re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";'),
+        r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";',
         r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");',
     ),
     # and until then, or where no script runs, there are no colours, and each figure twice
-    (
-        re.compile(r'(<html [^>]*)data-theme="auto"'),
-        r'\1data-theme="light"',
-    ),
+    (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
     # Sphinx: a span in a span for each word of a signature, a tenth of a page of the package
     (
-        re.compile(r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>'),
+        r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>',
         r"\1\2",
     ),
     # a font is read when a line that it sets is laid out, and such a line would then move
     (
-        re.compile(
-            r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)'
-        ),
+        r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)',
         rf"\1{READ}",
     ),
 ]
@@ -76,7 +63,7 @@ MENDED = [
 def mend(text: str) -> str:
     """A page with all of it mended."""
     for written, better in MENDED:
-        text = written.sub(better, text)
+        text = re.sub(written, better, text)
     return text
 
 

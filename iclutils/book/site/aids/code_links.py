@@ -49,32 +49,24 @@ def imported(sources: list[str]) -> dict[str, str]:
     return {name: path for name, path in names.items() if name not in bound}
 
 
-def target(dotted: str, names: Mapping[str, str], objects: Mapping[str, Any]) -> tuple[str, int]:
-    """The documented object that a dotted name begins with, and how many of its parts name it."""
-    first, *rest = dotted.split(".")
-    if first not in names:
-        return "", 0
-    for count in range(len(rest), -1, -1):
-        path = ".".join([names[first], *rest[:count]])
-        if path in objects:
-            return path, count + 1
-    return "", 0
-
-
 def linked(
     highlighted: str, names: Mapping[str, str], objects: Mapping[str, Any], address: Any
 ) -> str:
-    """Highlighted code with its imported names as links; ``address(path)`` is where one leads."""
+    """Highlighted code with its imported names as links; ``address(path)`` is where one leads.
+
+    It is the documented object that a dotted name begins with, as many of its parts as name one.
+    """
 
     def link(match: re.Match[str]) -> str:
-        whole = match[0]
-        path, parts = target(_TAG.sub("", whole), names, objects)
-        if not path:
-            return whole
-        tokens = re.findall(rf"(?:{_DOT})?{_TOKEN}", whole)
-        inside = "".join(tokens[:parts])
-        rest = "".join(tokens[parts:])
-        return f'<a class="code-link" href="{address(path)}" title="{path}">{inside}</a>{rest}'
+        first, *rest = _TAG.sub("", match[0]).split(".")
+        tokens = re.findall(rf"(?:{_DOT})?{_TOKEN}", match[0])
+        for parts in range(len(tokens), 0, -1):
+            path = ".".join([names.get(first, ""), *rest[: parts - 1]])
+            if path in objects:
+                inside, after = "".join(tokens[:parts]), "".join(tokens[parts:])
+                where = f'href="{address(path)}" title="{path}"'
+                return f'<a class="code-link" {where}>{inside}</a>{after}'
+        return match[0]
 
     return _NAME.sub(link, highlighted)
 

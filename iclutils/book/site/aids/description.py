@@ -2,25 +2,20 @@
 
 The site works at any address, so it knows none. Where it is published, the environment variable
 ``SITE_ADDRESS`` says it: then each page also names its own address and a picture, which only whole
-addresses can do, and all of them are listed in ``sitemap.txt``.
+addresses can do.
 """
 
 import html
 import os
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
-from iclutils.book.runs.files import write_atomically
-
 LENGTH = 220  # characters; search engines show about 160
 PICTURE = "_static/preview.png"  # 1200 × 630, made by make picture
 NOT_FOUND = "404"
-SITEMAP = "sitemap.txt"
 
 
 def take_address(app: Sphinx, config: Config) -> None:
@@ -41,35 +36,17 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
         return
     tags = {
         'name="description"': words,
-        'property="og:title"': title_of(app, pagename),
+        'property="og:title"': app.env.titles[pagename].astext(),
         'property="og:description"': words,
         'property="og:type"': "website" if is_root else "article",
         'property="og:site_name"': str(app.config.html_title),
-        **dict(with_address(app.config.html_baseurl, pagename)),
     }
+    if site := app.config.html_baseurl:
+        tags['property="og:url"'] = f"{site}{pagename}.html"
+        tags['property="og:image"'] = f"{site}{PICTURE}"
+        tags['name="twitter:card"'] = "summary_large_image"
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
-
-
-def write_sitemap(site: Path, address: str, pages: Iterable[str]) -> None:
-    """The addresses of all pages, one a line, for search engines; nothing without an address."""
-    if address:
-        lines = [f"{address}{page}.html\n" for page in sorted(pages)]
-        write_atomically(site / SITEMAP, "".join(lines))
-
-
-def title_of(app: Sphinx, pagename: str) -> str:
-    """The page's title in plain words, without its number."""
-    title = app.env.titles.get(pagename)
-    return title.astext() if title is not None else str(app.config.html_title)
-
-
-def with_address(site: str, pagename: str) -> Iterator[tuple[str, str]]:
-    """What can be said only where the address of the site is known."""
-    if site:
-        yield 'property="og:url"', f"{site}{pagename}.html"
-        yield 'property="og:image"', f"{site}{PICTURE}"
-        yield 'name="twitter:card"', "summary_large_image"
 
 
 def first_words(doctree: nodes.Element) -> str:

@@ -31,13 +31,9 @@ def embed_fonts(static: Path) -> None:
         sheet = static / name
         if not sheet.exists():
             continue
-        text = whole = sheet.read_text(encoding="utf8")
+        whole = sheet.read_text(encoding="utf8")
         for font in fonts:
-            whole = whole.replace(f"url(fonts/{font})", inside(sheet.parent / "fonts" / font))
-        if whole != text:
-            write_atomically(sheet, whole)
-
-
-def inside(font: Path) -> str:
-    """A font as a style sheet can hold it."""
-    return f"url(data:font/woff2;base64,{base64.b64encode(font.read_bytes()).decode()})"
+            held = base64.b64encode((sheet.parent / "fonts" / font).read_bytes()).decode()
+            link = f"url(data:font/woff2;base64,{held})"
+            whole = whole.replace(f"url(fonts/{font})", link)
+        write_atomically(sheet, whole)

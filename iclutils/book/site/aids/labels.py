@@ -6,15 +6,16 @@ own and goes on counting the chapter's figures. What Sphinx compares with the ne
 the pages whose numbers changed, are its own numbers, which are kept for it.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from iclutils.book.runs.cache import CHAPTERS, first_page, is_second
+from iclutils.book.runs.cache import CHAPTERS, is_second
 from iclutils.book.site.content import content_of, label
 
 KEPT = "iclbook_numbers"  # Sphinx's own, kept in its environment
@@ -35,34 +36,23 @@ def label_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
     setattr(env, KEPT, (env.toc_secnumbers, env.toc_fignumbers))
     sections: dict[str, Any] = dict(env.toc_secnumbers)
     figures: dict[str, Any] = dict(env.toc_fignumbers)
-    counted: Counter[tuple[str, str]] = Counter()
+    # of each kind in a chapter, whose pages share their label
+    counted: Mapping[tuple[str, str], Iterator[int]] = defaultdict(lambda: count(1))
     for chapter in content_of(app).chapters:
         page = f"{CHAPTERS.as_posix()}/{chapter}"
         if page not in sections:
             continue
         own = () if is_second(chapter) else (label(chapter),)
         sections[page] = {place: () if place else own for place in sections[page]}
-        relabel_contents(env, page, own)
+        env.titles[page]["secnumber"] = own
+        for link in env.tocs[page].findall(nodes.reference):  # the contents at the side
+            link["secnumber"] = () if link["anchorname"] else own
         figures[page] = {
-            kind: {place: next_number(counted, chapter, kind) for place in places}
+            kind: {place: (label(chapter), next(counted[label(chapter), kind])) for place in places}
             for kind, places in figures.get(page, {}).items()
         }
     env.toc_secnumbers, env.toc_fignumbers = sections, figures
     return []
-
-
-def relabel_contents(env: BuildEnvironment, page: str, own: tuple[str, ...]) -> None:
-    """The same in the contents at the side, and in the links to the page before and after."""
-    env.titles[page]["secnumber"] = own
-    for link in env.tocs[page].findall(nodes.reference):
-        link["secnumber"] = () if link["anchorname"] else own
-
-
-def next_number(counted: Counter[tuple[str, str]], chapter: str, kind: str) -> tuple[str, int]:
-    """The next number of a kind in a chapter of one or two pages."""
-    own = label(chapter)
-    counted[first_page(chapter), kind] += 1
-    return own, counted[first_page(chapter), kind]
 
 
 def add_ways_on(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any) -> None:

@@ -70,9 +70,14 @@ class SourceLine(SphinxDirective):
         return found
 
 
+def is_of(node: nodes.Node, name: str) -> bool:
+    """Whether a node is an element of a class."""
+    return isinstance(node, html_tag) and name in node["classes"]
+
+
 def of_class(doctree: nodes.document, name: str) -> list[html_tag]:
     """The elements of a class, in their order."""
-    return [node for node in doctree.findall(html_tag) if name in node["classes"]]
+    return [node for node in doctree.findall(html_tag) if is_of(node, name)]
 
 
 def fold_predictions(doctree: nodes.document) -> None:
@@ -81,8 +86,9 @@ def fold_predictions(doctree: nodes.document) -> None:
         around = start.parent
         first = around.index(start) + 1
         rest = around.children[first:]
-        last = next((at for at, node in enumerate(rest) if is_end(node)), None)
-        if last is None or any(map(is_barrier, rest[:last])):
+        last = next((at for at, node in enumerate(rest) if is_of(node, END)), None)
+        barrier = any(isinstance(node, nodes.section) or is_of(node, START) for node in rest[:last])
+        if last is None or barrier:
             message = "prediction: its end is missing, or a heading stands before it"
             logger.warning(message, location=start)
             continue
@@ -92,15 +98,3 @@ def fold_predictions(doctree: nodes.document) -> None:
         start += tag("details", summary, *rest[:last], classes=["prediction-rest"], open="open")
     for end in of_class(doctree, END):
         logger.warning("prediction-end: it ends no prediction", location=end)
-
-
-def is_end(node: nodes.Node) -> bool:
-    """Whether a node is the end of a prediction."""
-    return isinstance(node, html_tag) and END in node["classes"]
-
-
-def is_barrier(node: nodes.Node) -> bool:
-    """Whether a node may not stand in a prediction: a section, or another prediction."""
-    return isinstance(node, nodes.section) or (
-        isinstance(node, html_tag) and START in node["classes"]
-    )

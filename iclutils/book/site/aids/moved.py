@@ -28,20 +28,12 @@ SCRIPT = """(moved => {
 
 @cache
 def moved(path: Path = FILE) -> dict[str, dict[str, str]]:
-    """By page, each place that is gone with the place that has taken over, ``page#place``.
-
-    Nothing where there is no such file. Raises ``ValueError`` where a place is said to have moved
-    to itself.
-    """
-    found: dict[str, dict[str, str]] = {}
-    listed = read_yaml(path) if path.exists() else None
-    for page, places in (listed or {}).items():
-        found[page] = {}
+    """By page, each place that is gone with the place that has taken over, ``page#place``."""
+    found: dict[str, dict[str, str]] = read_yaml(path) or {}
+    for page, places in found.items():
         for place, target in places.items():
             there, _, name = target.partition("#")
-            found[page][place] = f"{there or page}#{name or place}"
-            if found[page][place] == f"{page}#{place}":
-                raise ValueError(f"{path.name}: {page}#{place} is said to have moved to itself")
+            places[place] = f"{there or page}#{name or place}"
     return found
 
 

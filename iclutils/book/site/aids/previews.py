@@ -8,7 +8,7 @@ page is pointed at. A preview is the piece of the finished page, so that it look
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from iclutils.book.site.results import finding_text, row_anchor
 FOLDER = "_previews"
 WHOLE = (nodes.figure, nodes.math_block, nodes.citation, nodes.Admonition)  # shown as they stand
 WITH_ID = re.compile(r'<(\w+)\b[^>]*\bid="([^"]*)"[^>]*>')  # a start tag
+ITEM = re.compile(r"\A<li\b[^>]*>|</li>\Z")  # what only a list has
 DEFINITION = re.compile(r"<(dd)\b")
 BADGE = re.compile(r'<(span) class="verdict ')
 STATEMENT = re.compile(r'<(\w+) class="claim-statement">')
@@ -40,8 +41,7 @@ def note_previews(app: Sphinx, pagename: str, context: dict[str, Any], doctree: 
     if doctree is None or "body" not in context:
         return
     body = Body(str(context["body"]))
-    found = dict(previews_of(doctree, body))
-    found |= dict(claim_previews(app, doctree, body))
+    found = dict(previews_of(doctree, body)) | dict(claim_previews(app, doctree, body))
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     script = f"(window.bookPreviews??={{}})[{json.dumps(pagename)}]={text};\n"
     write_atomically(Path(app.outdir) / FOLDER / f"{pagename}.js", script)
@@ -81,46 +81,23 @@ class Body:
 def previews_of(doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
     """Places of a page and the HTML that previews them."""
     for node in doctree.findall(nodes.Element):
-        if isinstance(node, WHOLE) or "proof" in node["classes"]:
-            yield from elements(node["ids"], body)
-        elif isinstance(node, nodes.list_item) and node["ids"]:
-            yield from items(node["ids"], body)
+        if isinstance(node, (*WHOLE, nodes.list_item)) or "proof" in node["classes"]:
+            for place in filter(body.starts.get, node["ids"]):
+                yield place, ITEM.sub("", cleaned(body.element(body.starts[place])))
         elif is_section(node):
-            yield from sections(node)
+            heading = titled(node.next_node(nodes.title))
+            words = html.escape(first_words(node))
+            for place in node["ids"]:
+                yield place, f"{heading}<p>{words}</p>"
     for item in glossary_items(doctree):
         for term in item.findall(nodes.term):
-            yield from explanations(term["ids"], term.astext(), body)
+            for place in term["ids"]:
+                yield place, titled(term) + cleaned(body.first_after(place, DEFINITION))
 
 
-def elements(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
-    """Elements as they stand on the page."""
-    for place in places:
-        if place in body.starts:
-            yield place, cleaned(body.element(body.starts[place]))
-
-
-def items(places: Iterable[str], body: Body) -> Iterator[tuple[str, str]]:
-    """Items of a list that have an address, without their marks."""
-    for place, item in elements(places, body):
-        yield place, re.sub(r"\A<li\b[^>]*>|</li>\Z", "", item)
-
-
-def explanations(places: Iterable[str], name: str, body: Body) -> Iterator[tuple[str, str]]:
-    """A term and what the glossary says of it."""
-    for place in places:
-        said = cleaned(body.first_after(place, DEFINITION))
-        if said:
-            yield place, f"<p><strong>{html.escape(name)}</strong></p>{said}"
-
-
-def sections(section: nodes.section) -> Iterator[tuple[str, str]]:
-    """A section by its title and its first words."""
-    title = section.next_node(nodes.title)
-    if title is not None:
-        heading = html.escape(title.astext())
-        words = html.escape(first_words(section))
-        for place in section["ids"]:
-            yield place, f"<p><strong>{heading}</strong></p><p>{words}</p>"
+def titled(node: nodes.Element) -> str:
+    """The words of a title or a term, as the head of a preview."""
+    return f"<p><strong>{html.escape(node.astext())}</strong></p>"
 
 
 def claim_previews(app: Sphinx, doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import glossary_items, html_tag, is_section
 from iclutils.book.site.plain import plain_markdown, plain_text
-from iclutils.book.site.results import Entry, finding_text, row_anchor
+from iclutils.book.site.results import finding_text, row_anchor
 from iclutils.book.site.words import quotations, source_text
 
 PLACES = "search-places.js"
@@ -75,36 +75,28 @@ def kept(app: Sphinx, page: str) -> Path:
 
 
 def places_of(doctree: nodes.document, page: str) -> Iterator[Place]:
-    """The sections, terms, theorems and functions of a page."""
+    """The sections, theorems and functions of a page, and its terms: those of an entry as one."""
     within = ""
     for section in filter(is_section, doctree.findall(nodes.section)):
         title = plain_text(section.next_node(nodes.title))
         within = within or title
         address = f"{page}.html#{section['ids'][0]}"
         keys = tuple(dict.fromkeys(index_words(section)))
-        yield Place(title, within, address, keys, own_text(section), weight_of(page))
+        # without its title, its subsections, its code and the cards in it
+        rest = [child for child in section.children if not isinstance(child, nodes.title)]
+        text = " ".join(filter(None, (plain_text(child, leave=unread) for child in rest)))
+        yield Place(title, within, address, keys, text, weight_of(page))
     for item in glossary_items(doctree):
-        yield terms_of(item, page, within)
+        terms = list(item.findall(nodes.term))
+        first, *others = map(plain_text, terms)
+        address = f"{page}.html#{terms[0]['ids'][0]}"
+        text = plain_text(item.next_node(nodes.definition), leave=unread)
+        yield Place(first, within, address, tuple(others), text, TERM)
     for signature in doctree.findall(addnodes.desc_signature):
         for place in signature["ids"]:
             name = place.rsplit(".", 1)[-1]
             text = plain_text(signature.parent)
             yield Place(name, within, f"{page}.html#{place}", (place,), text, PACKAGE)
-
-
-def terms_of(item: nodes.definition_list_item, page: str, within: str) -> Place:
-    """The terms that one entry of a glossary explains, as one place."""
-    terms = list(item.findall(nodes.term))
-    first, *others = [plain_text(term) for term in terms]
-    address = f"{page}.html#{terms[0]['ids'][0]}"
-    text = plain_text(item.next_node(nodes.definition), leave=unread)
-    return Place(first, within, address, tuple(others), text, TERM)
-
-
-def own_text(section: nodes.section) -> str:
-    """The words of a section without its title, its subsections, its code and the cards in it."""
-    children = [child for child in section.children if not isinstance(child, nodes.title)]
-    return " ".join(filter(None, (plain_text(child, leave=unread) for child in children)))
 
 
 def unread(node: nodes.Node) -> bool:
@@ -129,24 +121,16 @@ def index_words(section: nodes.section) -> Iterator[str]:
                 yield from (word.strip() for word in words.split(";"))
 
 
-def row_place(documents: Any, entry: Entry, finding: str) -> Place:
-    """A row of the ledger."""
-    row = entry.row
-    source = source_text(documents, row)
-    printed = quotations(row)
-    text = plain_markdown(" ".join([row["brief"], row["statement"], finding, *printed]))
-    place = f"{LEDGER}.html#{row_anchor(row['id'])}"
-    keys = (row["id"], source)
-    return Place(f"{row['id']}: {source}", "The ledger", place, keys, text, ROW)
-
-
 def row_places(app: Sphinx) -> Iterator[Place]:
     """Every row of the ledger that is in the book."""
     content = content_of(app)
-    for claim, entry in content.entries.items():
-        record = content.results.record(entry.chapter, claim)
-        found = finding_text(record) if record is not None else ""
-        yield row_place(content.ledger["documents"], entry, found)
+    for claim, (chapter, row) in content.entries.items():
+        source = source_text(content.ledger["documents"], row)
+        found = finding_text(content.results.record(chapter, claim))
+        words = [row["brief"], row["statement"], found, *quotations(row)]
+        place = f"{LEDGER}.html#{row_anchor(claim)}"
+        text = plain_markdown(" ".join(words))
+        yield Place(f"{claim}: {source}", "The ledger", place, (claim, source), text, ROW)
 
 
 def write_places(app: Sphinx, pages: Iterable[str]) -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -35,11 +35,11 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     chapter, row = entry
     record = results.record(chapter, row["id"])
     run = results.run(chapter)
-    found = asdict(record) if record else {}
-    measured = record.controls if record else {}
-    controls = {name: dict(control) for name, control in row["controls"].items()}
-    for name, comparison in measured.items():
-        controls[name] = controls[name] | asdict(comparison)
+    found = asdict(record)
+    controls = {
+        name: {**control, **found["controls"].get(name, {})}
+        for name, control in row["controls"].items()
+    }
     out: dict[str, Any] = {
         "chapter": chapter,
         "id": row["id"],
@@ -50,11 +50,14 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     out |= {field: row[field] for field in WRITTEN}
     out |= {field: row.get(field) for field in MAY_BE_WRITTEN}
     out["criterion"] = row.get("parts", "none")
-    out["amended"] = [plain(change) for change in row.get("amended", [])]
-    out |= {field: found.get(field) for field in FOUND}
+    out["amended"] = [
+        {field: str(value) for field, value in change.items()}  # a date as text
+        for change in row.get("amended", [])
+    ]
+    out |= {field: found[field] for field in FOUND}
     out |= {
         "controls": controls,
-        "settings": record.settings if record else None,
+        "settings": record.settings,
         "seed": run.seed,
         "seeds": results.seeds.get(row["id"], {}),
         "chapter_seconds": run.seconds,
@@ -64,30 +67,17 @@ def ledger_row(entry: Entry, results: Results) -> dict[str, Any]:
     return out
 
 
-def as_csv(rows: list[dict[str, Any]]) -> str:
-    """One line a row; what nests is JSON in its cell."""
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({field: cell(value) for field, value in row.items()})
-    return text.getvalue()
-
-
 def cell(value: Any) -> Any:
-    """One value of the table."""
+    """One value of the table; what nests is JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
-
-
-def plain(change: Mapping[str, Any]) -> dict[str, str]:
-    """A change of a row with its date as text."""
-    return {field: str(value) for field, value in change.items()}
 
 
 def ledger_files(entries: Iterable[Entry], results: Results) -> dict[str, str]:
     """The two files by their places on the site."""
     rows = [ledger_row(entry, results) for entry in entries]
-    texts = (as_csv(rows), json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
+    table = io.StringIO()
+    writer = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({field: cell(value) for field, value in row.items()} for row in rows)
+    texts = (table.getvalue(), json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
     return dict(zip(FILES, texts, strict=True))

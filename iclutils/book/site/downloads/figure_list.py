@@ -9,19 +9,20 @@ from docutils.nodes import Element, Node, inline
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
+from iclutils.book.site.content import content_of
 from iclutils.book.site.downloads.lists import sized_link
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.page import LedgerDirective, Page
+from iclutils.book.site.page import Page, WordsDirective
 from iclutils.book.site.pictures.gallery import Figure, figures_of, figures_of_run
 
 
-class FigureList(LedgerDirective):
+class FigureList(WordsDirective):
     """Every figure of the chapters."""
 
     def run(self) -> list[Node]:
         """The list, with a place for each figure; a caption has one sentence a line."""
         chapters = []
-        for chapter, heading in self.prepare().headings.items():
+        for chapter, heading in content_of(self.env.app).headings.items():
             path = cache.chapter_path(chapter, ROOT)
             self.env.note_dependency(str(path))
             items = [
@@ -36,23 +37,18 @@ class FigureList(LedgerDirective):
 
 
 def listed_figure(page: Page, node: Element) -> Sequence[Node | str]:
-    """The caption that the place holds, between the figure's number and its files."""
+    """The caption that the place holds, between the number on the figure's page and its files."""
     figure = figures_of(page.content)[node["name"]]
-    return [number_of(page, figure), " ", *node.children, " ", *files_of(page, figure)]
-
-
-def number_of(page: Page, figure: Figure) -> html_tag:
-    """A figure's number as its own page has it, linked to its place."""
     env = page.builder.env
     numbered = env.toc_fignumbers[f"{cache.CHAPTERS.as_posix()}/{figure.chapter}"]["figure"]
-    number = ".".join(map(str, numbered[figure.name]))
-    address = f"{page.to_chapter(figure.chapter)}#{figure.name}"
-    return tag("a", env.config.numfig_format["figure"] % number, href=address)
+    number = env.config.numfig_format["figure"] % ".".join(map(str, numbered[figure.name]))
+    link = tag("a", number, href=f"{page.to_chapter(figure.chapter)}#{figure.name}")
+    return [link, " ", *node.children, " ", *files_of(page, figure)]
 
 
 def files_of(page: Page, figure: Figure) -> Sequence[Node | str]:
     """A figure's drawing, its data and the weights that it carries; nothing if it is not run."""
-    if figure.output is None:
+    if not figure.output:
         return []
     table = str(figure.with_it.get("csv", ""))
     links: list[html_tag] = [

@@ -5,15 +5,13 @@
 of the chapters' main pages.
 """
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from docutils.nodes import Element, Node
 
 from iclutils.book.runs.cache import is_second
-from iclutils.book.runs.files import ROOT
+from iclutils.book.runs.files import ROOT, read_json
 from iclutils.book.runs.key import SEEDS_FILE
 from iclutils.book.site.downloads import archive, export, prints, wheel
 from iclutils.book.site.downloads.offers import (
@@ -39,10 +37,8 @@ def sized_link(page: Page, place: str, text: str, size: int) -> html_tag:
 
 def file_link(page: Page, place: str, text: str) -> list[html_tag]:
     """A link to one of the files, or nothing where the file is not there."""
-    offers = offers_of(page.content)
-    if place not in offers.files:
-        return []
-    return [sized_link(page, place, text, offers.size(place))]
+    files = offers_of(page.content).files
+    return [sized_link(page, place, text, len(files[place]))] if place in files else []
 
 
 # -------------------------------------------------------------- the book and its chapters
@@ -90,11 +86,12 @@ def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:
 
 def downloads_exercises(page: Page, node: Element) -> Sequence[Node | str]:
     """The exercises of every chapter, without their solutions."""
-    items = []
-    for chapter, heading in page.content.headings.items():
-        if not is_second(chapter):
-            items.append(tag("li", *file_link(page, f"{FOLDER}/{chapter}{HANDOUT}", heading)))
-    return [tag("ul", *(item for item in items if item.children), classes=["downloads"])]
+    found = [
+        file_link(page, f"{FOLDER}/{chapter}{HANDOUT}", heading)
+        for chapter, heading in page.content.headings.items()
+        if not is_second(chapter)
+    ]
+    return [tag("ul", *(tag("li", *links) for links in found if links), classes=["downloads"])]
 
 
 # -------------------------------------------------------------- data
@@ -107,7 +104,7 @@ def downloads_data(page: Page, node: Element) -> Sequence[Node | str]:
         told[place] = [f": the ledger, {what}."]
     for path in recorded():
         told[f"{FOLDER}/{path.name}"] = [": ", *provenance(path)]
-    told[f"{FOLDER}/{wheel.name()}"] = [
+    told[f"{FOLDER}/{wheel.NAME}"] = [
         ": the package, with the ledger and the recorded results in it, for notebooks anywhere."
     ]
     told[f"{FOLDER}/requirements.lock"] = [": the versions that the book was run with."]
@@ -125,28 +122,13 @@ def provenance(path: Path) -> Sequence[Node | str]:
     if path == ROOT / SEEDS_FILE:
         command = tag("code", "make seeds")
         return ["the verdicts under other master seeds, from ", command, "."]
-    held = json.loads(path.read_text(encoding="utf8"))
-    if not isinstance(held, dict):
-        return ["recorded."]
-    out: list[Node | str] = ["; ".join(made_where(held))]
-    if "command" in held:
-        out += ["; made by ", tag("code", held["command"])]
-    return [*out, "."]
-
-
-def made_where(held: dict[str, Any]) -> list[str]:
-    """What a recorded result says of the machine that made it."""
-    said = []
-    if isinstance(held.get("jobs"), list):
-        said.append(f"{len(held['jobs'])} jobs")
-    if held.get("cpu_s"):
-        said.append(f"{held['cpu_s']:.0f} s of processor time")
-    if held.get("machine"):
-        said.append(str(held["machine"]))
-    if "python" in held:
-        said.append(f"Python {held['python']}")
-    if held.get("versions"):
-        said.append(", ".join(f"{name} {number}" for name, number in held["versions"].items()))
-    if held.get("date"):
-        said.append(str(held["date"]))
-    return said
+    held = read_json(path)
+    said = [
+        f"{len(held['jobs'])} jobs",
+        f"{held['cpu_s']:.0f} s of processor time",
+        held["machine"],
+        f"Python {held['python']}",
+        ", ".join(f"{name} {number}" for name, number in held["versions"].items()),
+        held["date"],
+    ]
+    return ["; ".join(said), "; made by ", tag("code", held["command"]), "."]

@@ -6,7 +6,8 @@ shows of them: bold words, quotations, ``<details>``.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx import addnodes
@@ -30,15 +31,16 @@ LISTS = (nodes.bullet_list, nodes.enumerated_list)
 
 
 class Markdown:
-    """Writes the nodes of one page; ``numbers`` are the page's, ``address`` says where links lead.
+    """Writes the nodes of one ``page``; ``numbers`` are the page's own.
 
-    ``address`` turns the address that a link has on the site into one for who has the notebook
-    alone; where it gives nothing, the words of the link stay.
+    ``site`` is the address of the site, which may be unknown: then a link leads to the web, or to a
+    notebook beside this one; of any other link the words stay.
     """
 
-    def __init__(self, numbers: Numbers, address: Callable[[str], str]) -> None:
+    def __init__(self, numbers: Numbers, page: str, site: str) -> None:
         self.numbers = numbers
-        self.address = address
+        self.page = page
+        self.site = site
 
     # ---------------------------------------------------------- in a sentence
 
@@ -50,9 +52,7 @@ class Markdown:
             return ""
         if isinstance(node, nodes.math):
             return f"${node.astext()}$"
-        if isinstance(node, (nodes.literal, nodes.inline)) and "code" in node["classes"]:
-            return f"`{node.astext()}`"
-        if isinstance(node, nodes.literal):
+        if isinstance(node, nodes.literal) or self.tag(node) == "code":
             return f"`{node.astext()}`"
         words = self.sentence(node.children)
         if isinstance(node, nodes.emphasis) or self.tag(node) == "em":
@@ -63,8 +63,6 @@ class Markdown:
             return self.link(words, str(node.get("refuri", "")))
         if self.tag(node) == "a":
             return self.link(words, str(node["attributes"].get("href", "")))
-        if self.tag(node) == "code":
-            return f"`{node.astext()}`"
         return words
 
     def sentence(self, children: Iterable[nodes.Node]) -> str:
@@ -75,6 +73,15 @@ class Markdown:
         """A link, or its words where it would lead nowhere."""
         target = self.address(target)
         return f"[{words}]({target})" if target and words else words
+
+    def address(self, target: str) -> str:
+        """Where a link of the page leads who has the notebook alone; nothing where it cannot."""
+        if urlsplit(target).scheme:
+            return target
+        if self.site:
+            return urljoin(f"{self.site}{self.page}.html", target)
+        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
+        return f"{found[1]}.ipynb" if found else ""
 
     def tag(self, node: nodes.Node) -> str:
         """The name of an element of HTML."""
@@ -102,17 +109,12 @@ class Markdown:
             return self.note(node)
         if isinstance(node, LISTS):
             return self.listed(node)
-        if isinstance(node, (nodes.definition_list_item, nodes.field)):
-            term, *rest = node.children
-            return f"**{self.inline(term)}**: {self.blocks(rest)}"
         if isinstance(node, nodes.block_quote):
             return as_quotation(self.blocks(node.children))
         if isinstance(node, nodes.table):
             return self.table(node)
         if isinstance(node, html_tag):
             return self.of_html(node)
-        if isinstance(node, nodes.transition):
-            return "---"
         return self.blocks(node.children, depth)
 
     def blocks(self, children: Iterable[nodes.Node], depth: int = 1) -> str:
@@ -128,8 +130,6 @@ class Markdown:
         words = self.inline(node).strip()
         if isinstance(node, nodes.title):
             return f"{'#' * (depth - 1)} {words}"
-        if isinstance(node, nodes.rubric):
-            return f"**{words}**"
         if isinstance(node, nodes.caption):
             return self.caption(node, words)
         return words
@@ -169,7 +169,8 @@ class Markdown:
         words = " ".join(self.inline(title).split())
         if isinstance(node, solution_node):
             said = self.blocks(rest)
-            return f"<details>\n<summary>{plain(title)}</summary>\n\n{said}\n\n</details>"
+            summary = " ".join(title.astext().split())  # there Markdown is not read
+            return f"<details>\n<summary>{summary}</summary>\n\n{said}\n\n</details>"
         name = f"Exercise {self.number('exercise', node['ids'])} {words}".strip()
         return f"**{name}**\n\n{self.blocks(rest)}"
 
@@ -207,32 +208,20 @@ class Markdown:
             return ""
         if name == "details" and "chapter-card" in self.classes(node.parent):
             return ""  # the run, and downloads: the notebook is one
-        if name == "blockquote":
-            return as_quotation(self.blocks(node.children))
         if name in {"p", "span", "em", "a", "code", "summary", "dt"}:
             return " ".join(self.inline(node).split())
         if name == "div" and node.children and self.tag(node.children[0]) == "dt":
             term, *rest = node.children
             return f"**{self.inline(term)}**: {' '.join(self.sentence(rest).split())}"
-        if name == "li":
-            return f"- {' '.join(self.sentence(node.children).split())}"
         return self.blocks(node.children)
 
 
 def marked(words: str, sign: str) -> str:
     """Words between signs of emphasis, which must touch them."""
     inside = words.strip()
-    if not inside:
-        return words
-    before, after = words.split(inside, 1)
-    return f"{before}{sign}{inside}{sign}{after}"
+    return words.replace(inside, f"{sign}{inside}{sign}", 1) if inside else words
 
 
 def as_quotation(text: str) -> str:
     """Paragraphs as a quotation."""
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
-
-
-def plain(node: nodes.Node) -> str:
-    """The words of a node where Markdown is not read."""
-    return " ".join(node.astext().split())

@@ -6,9 +6,7 @@ lie beside them are printed from the finished site
 """
 
 import hashlib
-import json
-import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -37,52 +35,30 @@ class Offers:
     """The files of one build."""
 
     key: str  # of the site, which a print of it carries too
-    files: Mapping[str, Path | str | bytes]  # by place on the site: a file, or what is in it
-
-    def size(self, place: str) -> int:
-        """The size of a file in bytes."""
-        file = self.files[place]
-        if isinstance(file, Path):
-            return file.stat().st_size
-        return len(file.encode() if isinstance(file, str) else file)
-
-    def digest(self) -> str:
-        """Changes with the places and sizes, which are all that the pages say of the files."""
-        sizes = json.dumps({place: self.size(place) for place in self.files})
-        return hashlib.sha256(sizes.encode()).hexdigest()
+    files: Mapping[str, bytes]  # what is in each, by its place on the site
 
     def write(self, site: Path) -> None:
         """Put the files into the site, and leave none there that is no longer offered."""
         for place, file in self.files.items():
-            if isinstance(file, Path):
-                (site / place).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, site / place)
-            else:
-                write_atomically(site / place, file)
+            write_atomically(site / place, file)
         for path in (site / FOLDER).glob("*"):
             if path.relative_to(site).as_posix() not in self.files:
                 path.unlink()
 
 
-def collect(chapters: Iterable[str], notebooks: Path, key: str, texts: Mapping[str, str]) -> Offers:
-    """What is offered now; ``notebooks`` holds the executed chapters, ``texts`` the ledger."""
-    files: dict[str, Path] = {}
-    for name in chapters:
-        files[f"{FOLDER}/{name}.ipynb"] = notebooks / cache.CHAPTERS / f"{name}.ipynb"
-        files[f"{FOLDER}/{name}.md"] = cache.chapter_path(name, ROOT)
-        files[f"{FOLDER}/{name}{HANDOUT}"] = notebooks / cache.CHAPTERS / f"{name}{HANDOUT}"
-    for path in [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]:
-        files[f"{FOLDER}/{path.name}"] = path
-    there = {place: path for place, path in files.items() if path.exists()}
-    return Offers(key, {**there, **texts, f"{FOLDER}/{wheel.name()}": wheel.wheel()})
-
-
 @lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
 def offers_of(content: Content) -> Offers:
     """The files to take home."""
-    texts = export.ledger_files(content.entries.values(), content.results)
-    key = site_key(content.results.digest())
-    return collect(content.chapters, content.notebook_folder, key, texts)
+    files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
+    for name in content.chapters:
+        written = content.notebook_folder / cache.CHAPTERS / name
+        files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
+        files.append(cache.chapter_path(name, ROOT))
+    held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
+    held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
+    for place, text in export.ledger_files(content.entries.values(), content.results).items():
+        held[place] = text.encode()
+    return Offers(site_key(content.results.digest()), held)
 
 
 def site_key(results_digest: str) -> str:

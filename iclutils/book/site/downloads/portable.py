@@ -7,17 +7,14 @@ A hand-out is the exercises of one page, without their solutions, in the same Ma
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from copy import copy
 from pathlib import Path
 from typing import Any
-from urllib.parse import urljoin, urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.transforms import SphinxTransformer
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from iclutils.book.ledger.outputs import record_of
@@ -28,7 +25,7 @@ from iclutils.book.site.downloads import repository
 from iclutils.book.site.downloads.markdown import Markdown
 from iclutils.book.site.downloads.offers import HANDOUT
 from iclutils.book.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
-from iclutils.book.site.page import Fill, Page
+from iclutils.book.site.page import TAKEN_HOME, Fill, Page
 from iclutils.book.site.results import reservation
 from iclutils.book.site.verdicts.marks import EVIDENCE, verdict_line
 
@@ -56,8 +53,7 @@ def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment
         if name in env.found_docs:
             page = Page(content, app.builder, name)
             doctree = resolved(env, page, fills)
-            numbers = env.toc_fignumbers.get(name, {})
-            writer = Markdown(numbers, addresses(name, app.config.html_baseurl))
+            writer = Markdown(env.toc_fignumbers.get(name, {}), name, app.config.html_baseurl)
             notebook = executed(chapter, content.cache_folder)
             text = portable(app, page, notebook, doctree, writer)
             write_atomically(content.notebook_folder / f"{name}.ipynb", text)
@@ -118,15 +114,8 @@ def portable(
 def resolved(env: BuildEnvironment, page: Page, fills: Mapping[str, Fill]) -> nodes.document:
     """A page with its references and numbers, as Sphinx resolves them, and its places filled."""
     doctree = env.get_doctree(page.name)
-    before = copy(env.temp_data)
-    try:
-        env.temp_data["docname"] = page.name
-        transformer = SphinxTransformer(doctree)
-        transformer.set_environment(env)
-        transformer.add_transforms(env.app.registry.get_post_transforms())
-        transformer.apply_transforms()
-    finally:
-        env.temp_data = before
+    doctree[TAKEN_HOME] = True
+    env.apply_post_transforms(doctree, page.name)
     for card in list(doctree.findall(html_tag)):
         if "claim" in card["classes"]:
             card.replace_self(short(page, card))
@@ -142,8 +131,6 @@ def short(page: Page, card: html_tag) -> html_tag:
     chapter = page.content.entries[claim].chapter
     record = page.content.results.record(chapter, claim)
     name = tag("code", claim)
-    if record is None:
-        return tag("p", name)
     brief = page.content.entries[claim].row["brief"]
     said = " ".join(filter(None, [brief, reservation(record)]))
     return tag("p", badge(record.verdict), " ", name, ": ", said)
@@ -185,17 +172,3 @@ def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> A
 def unlinked(text: str) -> str:
     """Markdown in which no line of a verdict ends with a link that leads nowhere."""
     return re.sub(rf" · {EVIDENCE}$", "", text, flags=re.MULTILINE)
-
-
-def addresses(page: str, site: str) -> Callable[[str], str]:
-    """Where the links of a page lead from a notebook: to notebooks beside it, and to the web."""
-
-    def address(target: str) -> str:
-        if urlsplit(target).scheme:
-            return target
-        if site:
-            return urljoin(f"{site}{page}.html", target)
-        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
-        return f"{found[1]}.ipynb" if found else ""
-
-    return address

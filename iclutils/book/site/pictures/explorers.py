@@ -112,9 +112,10 @@ class Explorer(SphinxDirective):
                 raise self.error(f"explorer {name} has no setting '{setting}': {SETTINGS[name]}")
         within: list[nodes.Node] = [tag("noscript", *self.without_scripts(name))]
         if name in RECORDS:
-            for record in RECORDS[name]:
-                self.env.note_dependency(str(records.RECORDED / f"{record}.json"))
-            within.append(recorded_script(RECORDS[name]))
+            # in the page, so that nothing is asked for at run time
+            data = json.dumps(recorded_points(RECORDS[name]), separators=(",", ":"))
+            kind = 'type="application/json" class="explorer-recorded"'
+            within.append(nodes.raw("", f"<script {kind}>{data}</script>", format="html"))
         attributes = {"data_explorer": name, "data_main": main}
         if asked:
             attributes["data_settings"] = asked
@@ -179,13 +180,6 @@ def recorded_points(names: Sequence[str]) -> list[dict[str, Any]]:
         ]
         curves.append(curve)
     return curves
-
-
-def recorded_script(names: Sequence[str]) -> nodes.raw:
-    """The recorded points as data in the page, so that nothing is asked for at run time."""
-    data = json.dumps(recorded_points(names), separators=(",", ":"))
-    text = f'<script type="application/json" class="explorer-recorded">{data}</script>'
-    return nodes.raw("", text, format="html")
 
 
 def needed(body: str) -> list[str]:

@@ -10,12 +10,11 @@ A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {al
 """
 
 import base64
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from iclutils.book.runs import cache
 from iclutils.book.runs.cache import CachedRun
@@ -27,13 +26,6 @@ FOLDER = "book/figures"
 SVG = "image/svg+xml"
 
 
-class Size(NamedTuple):
-    """Width and height of a drawing, in points."""
-
-    width: float
-    height: float
-
-
 @dataclass(frozen=True)
 class Figure:
     """One figure of a chapter; the files are named from the root of the site."""
@@ -42,7 +34,7 @@ class Figure:
     chapter: str
     caption: str  # Markdown
     alt: str
-    output: Mapping[str, Any] | None  # what the run displayed; None where the chapter is not run
+    output: Mapping[str, Any]  # what the run displayed; nothing where the chapter is not run
 
     @property
     def svg_file(self) -> str:
@@ -70,11 +62,8 @@ class Figure:
 
     @property
     def svg(self) -> str:
-        """The drawing; raises ``ValueError`` where the chapter is not run."""
-        if self.output is None:
-            raise ValueError(f"the figure {self.name} is not drawn: {self.chapter} is not run")
-        text = self.output["data"][SVG]
-        return "".join(text) if isinstance(text, list) else str(text)
+        """The drawing; empty where the chapter is not run."""
+        return str(self.output.get("data", {}).get(SVG, ""))
 
     @property
     def wide_svg(self) -> str:
@@ -84,18 +73,8 @@ class Figure:
     @property
     def with_it(self) -> Mapping[str, Any]:
         """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
-        metadata = self.output.get("metadata", {}) if self.output else {}
-        carried: Mapping[str, Any] = metadata.get(SVG, {})
+        carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
         return carried
-
-
-def size_of(svg: str, name: str) -> Size:
-    """The size that a drawing states in points; raises ``ValueError`` where it states none."""
-    head = svg[svg.index("<svg") :][:500]
-    stated = dict(re.findall(r'\s(width|height)="([\d.]+)pt"', head))
-    if len(stated) < len(Size._fields):
-        raise ValueError(f"the SVG of {name} states no size in points: {head[:100]!r}")
-    return Size(float(stated["width"]), float(stated["height"]))
 
 
 def code_cells(notebook: Any) -> list[Any]:
@@ -112,9 +91,7 @@ def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
         pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
         options = cell.metadata.get("mystnb", {})
         figure = options.get("figure", {})
-        if figure and not pictures:
-            pictures = [None]
-        for picture in pictures:
+        for picture in pictures or [{}] * bool(figure):
             name = figure.get("name", "")
             caption = str(figure.get("caption", "")).strip()
             alt = options.get("image", {}).get("alt", "")
@@ -124,25 +101,19 @@ def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
 
 @lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
 def figures_of(content: Content) -> Mapping[str, Figure]:
-    """Every figure of the chapters by its name.
-
-    Raises ``ValueError`` where two share a name or have none.
-    """
-    found: dict[str, Figure] = {}
-    for chapter, run in content.runs.items():
-        for figure in figures_of_run(chapter, run):
-            if figure.name in found:
-                others = f"{found[figure.name].chapter} and {chapter}"
-                raise ValueError(f"two figures share the name {figure.name!r}: in {others}")
-            found[figure.name] = figure
-    return found
+    """Every figure of the chapters by its name; of names that two share Sphinx warns."""
+    return {
+        figure.name: figure
+        for chapter, run in content.runs.items()
+        for figure in figures_of_run(chapter, run)
+    }
 
 
 def write_figures(figures: Iterable[Figure], site: Path) -> None:
     """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
     written: set[Path] = set()
     for figure in figures:
-        if figure.output is None:
+        if not figure.output:
             continue
         contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
         if figure.npz:

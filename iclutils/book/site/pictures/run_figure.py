@@ -6,6 +6,7 @@ code, where the cell hides it.
 to its place.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,9 +17,10 @@ from sphinx.util.docutils import SphinxDirective
 from iclutils.book.site.cells import code_without_bar
 from iclutils.book.site.nodes import from_run, html_tag, tag
 from iclutils.book.site.page import Page
-from iclutils.book.site.pictures.gallery import Figure, figures_of, size_of
+from iclutils.book.site.pictures.gallery import Figure, figures_of
 
 PIXELS = 4 / 3  # to a point
+SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
 WIDE = "(min-width: 760px), print"  # there the text has the room of LAPTOP; paper has most of it
 
 
@@ -54,7 +56,7 @@ def named(page: Page, node: nodes.Element) -> Figure:
 def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     """The picture of a chapter's figure."""
     figure = named(page, node)
-    if figure.output is None:
+    if not figure.output:
         return [nodes.paragraph("", "This figure is not run yet.")]
     return pictures(page, figure, node["alt"])
 
@@ -67,51 +69,45 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
 
 
 def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
-    """The figure in the colours of either theme, of which the theme shows one."""
-    words = " ".join((alt or figure.alt).split())
-    return [
-        picture(page, figure, words, dark=False, shown="only-light"),
-        picture(page, figure, words, dark=True, shown="only-dark"),
-    ]
+    """The figure in the colours of either theme, on a wide screen with its panels side by side.
 
-
-def picture(page: Page, figure: Figure, alt: str, *, dark: bool, shown: str) -> html_tag:
-    """The figure in one theme's colours, on a wide screen with its panels side by side.
-
-    Its sizes are stated so that the page does not jump when it comes.
+    The theme shows one of the two. Sizes are stated so that the page does not jump when it comes.
     """
-    source = page.beside(figure.file(dark=dark))
-    image = tag("img", src=source, alt=alt, classes=[shown], **pixels(figure, figure.svg))
-    if not figure.wide_svg:
+    words = " ".join((alt or figure.alt).split())
+    found = []
+    for dark, shown in ((False, "only-light"), (True, "only-dark")):
+        source = page.to_file(figure.file(dark=dark))
+        image = tag("img", src=source, alt=words, classes=[shown], **pixels(figure.svg))
         # not the image alone: the theme hides captions beside the image of the other theme
-        return tag("picture", image)
-    wide = page.beside(figure.file(wide=True, dark=dark))
-    beside = tag("source", media=WIDE, srcset=wide, **pixels(figure, figure.wide_svg))
-    return tag("picture", beside, image, classes=["wide"])
+        picture = tag("picture", image)
+        if figure.wide_svg:
+            wide = page.to_file(figure.file(wide=True, dark=dark))
+            picture.insert(0, tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg)))
+            picture["classes"].append("wide")
+        found.append(picture)
+    return found
 
 
-def pixels(figure: Figure, svg: str) -> dict[str, str]:
+def pixels(svg: str) -> dict[str, str]:
     """The size of a figure's drawing as attributes of its image."""
-    size = size_of(svg, figure.name)
-    return {"width": str(round(PIXELS * size.width)), "height": str(round(PIXELS * size.height))}
+    stated = SIZE.findall(svg[svg.index("<svg") :][:500])
+    return {side: str(round(PIXELS * float(points))) for side, points in stated}
 
 
 def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
-    """The line under a caption; ``before`` stands first in it."""
-    links = [
-        file_link(page, figure, figure.svg_file, "SVG", "SVG file"),
-        " · ",
-        file_link(page, figure, figure.csv_file, "data (CSV)", "data (CSV)"),
-    ]
+    """The line under a caption; ``before`` stands first in it.
+
+    To a screen reader each link says of which figure it is.
+    """
+    files = {"SVG": figure.svg_file, "data (CSV)": figure.csv_file}
     if figure.npz:
-        weights = file_link(page, figure, figure.npz_file, "weights (NPZ)", "trained weights (NPZ)")
-        links += [" · ", weights]
+        files["weights (NPZ)"] = figure.npz_file
+    links: list[nodes.Node | str] = []
+    for what, place in files.items():
+        label = f"{what} of the figure {figure.name}"
+        link = tag("a", what, href=page.to_file(place), aria_label=label)
+        links += [" · ", link] if links else [link]
     return tag("p", *before, *links, classes=["figure-files"])
-
-
-def file_link(page: Page, figure: Figure, place: str, text: str, what: str) -> html_tag:
-    """A link to one of a figure's files, which says to a screen reader of which figure."""
-    return tag("a", text, href=page.beside(place), aria_label=f"{what} of the figure {figure.name}")
 
 
 def show_figures(page: Page, doctree: nodes.document) -> None:
@@ -126,7 +122,7 @@ def show_figures(page: Page, doctree: nodes.document) -> None:
 def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
     """Show one figure from its file: one file a figure, whichever page shows it."""
     image = next(iter(node.findall(nodes.image)), None)
-    if image is not None and figure.output is not None:
+    if image is not None and figure.output:
         image.replace_self(pictures(page, figure))
     legend = next(iter(node.findall(nodes.legend)), None)
     if legend is None:

@@ -36,11 +36,10 @@ class SetRole(SphinxRole):
         if not found:
             return [nodes.Text(self.text)], [self.trouble("must be: words <NAME: setting=value>")]
         words, page, name, query = found.groups()
-        unknown = [key for key in settings_of(query) if key not in SETTINGS.get(name, ())]
         if name not in SETTINGS:
             return [nodes.Text(words)], [self.trouble(f"explorer must be one of {[*SETTINGS]}")]
-        if unknown:
-            said = f"explorer {name} has the settings {SETTINGS[name]}; got {unknown}"
+        if unknown := set(settings_of(query)) - set(SETTINGS[name]):
+            said = f"explorer {name} has the settings {SETTINGS[name]}; got {sorted(unknown)}"
             return [nodes.Text(words)], [self.trouble(said)]
         if not page:
             return [tag("span", words, data_set=f"{name}?{query}")], []
@@ -53,12 +52,12 @@ class SetRole(SphinxRole):
 
     def shows(self, page: str, name: str) -> bool:
         """Whether a page of the book has an explorer, by what is written in its file."""
-        path = Path(self.env.doc2path(page))
         if page not in self.env.found_docs:
             return False
-        self.env.note_dependency(str(path))
+        path = self.env.doc2path(page)
+        self.env.note_dependency(path)
         wanted = rf"^`{{3,}}\{{explorer\}} {name}$"
-        return re.search(wanted, path.read_text(encoding="utf8"), re.MULTILINE) is not None
+        return bool(re.search(wanted, Path(path).read_text(encoding="utf8"), re.MULTILINE))
 
     def trouble(self, text: str) -> nodes.system_message:
         """A warning at this place, which the strict build does not let pass."""

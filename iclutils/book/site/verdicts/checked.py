@@ -57,14 +57,12 @@ def introduction(page: Page) -> html_tag:
 
 def table(page: Page, lines: Sequence[from_run]) -> html_tag:
     """The rows that a page checks: mark, claim, number; the interval stands on the row's card."""
-    head = tag("tr", *[tag("th", *words, scope="col") for words in HEAD])
+    heads = (unseen("verdict"), "claim", "measured")
+    head = tag("tr", *[tag("th", words, scope="col") for words in heads])
     rows = [table_row(page, line) for line in lines]
     caption = tag("caption", TABLE)
     whole = tag("table", caption, tag("thead", head), tag("tbody", *rows), classes=["checked"])
     return tag("div", whole, classes=["scorecard-frame"])
-
-
-HEAD = ([unseen("verdict")], ["claim"], ["measured"])
 
 
 def table_row(page: Page, line: from_run) -> html_tag:
@@ -73,7 +71,7 @@ def table_row(page: Page, line: from_run) -> html_tag:
     record = record_of(page, line)
     address = f"{page.to_page('book/ledger')}#{row_anchor(row['id'])}"
     number: list[nodes.Node | str] = []
-    if record is not None and record.value is not None:
+    if record.value is not None:
         shown, quantity = in_short(record, row["quantity"])
         name = tag("span", *quoted(quantity), classes=["line-source"])
         number = [tag("span", shown, classes=["line-number"]), " ", name]

@@ -7,22 +7,27 @@ statements one would contradict one of them ("1 book in 41").
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from docutils.nodes import Element, Node, system_message
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from iclutils.book.ledger import FAILS, IN_PART
+from iclutils.book.ledger import FAILS, IN_PART, VERDICTS
 from iclutils.book.ledger.alarms import false_alarm, sampled_parts
 from iclutils.book.site.nodes import from_run
-from iclutils.book.site.page import Page, remember_page
+from iclutils.book.site.page import Page
 from iclutils.book.site.results import Scored
 from iclutils.book.site.words import is_damaged, is_ours
 
 logger = logging.getLogger(__name__)
 
 NEGATIVE = (FAILS, IN_PART)
+
+
+def given(scored: Iterable[Scored]) -> list[str]:
+    """The verdicts that some of the rows have, what holds first."""
+    return sorted({one.record.verdict for one in scored}, key=VERDICTS.index)
 
 
 def theirs(scored: Sequence[Scored]) -> list[Scored]:
@@ -74,7 +79,6 @@ class CountRole(SphinxRole):
             message = "%s: no such number: %s; there are %s"
             logger.warning(message, self.name, name, list(COUNTS), location=self.get_location())
             return [], []
-        remember_page(self.env)
         return [from_run("", what="ledger_count", count=name)], []
 
 

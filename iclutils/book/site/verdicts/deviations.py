@@ -13,7 +13,7 @@ from sphinx.application import Sphinx
 
 from iclutils.book.runs import cache
 from iclutils.book.site.content import label
-from iclutils.book.site.nodes import html_tag, tag
+from iclutils.book.site.nodes import tag
 from iclutils.book.site.page import Page, note, noted
 from iclutils.book.site.plain import plain_text
 
@@ -74,13 +74,11 @@ def deviations(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     for chapter in page.content.chapters:
         name = f"{cache.CHAPTERS.as_posix()}/{chapter}"
         if found.get(name):
+            address = page.to_page(name)
             heading = page.content.headings[cache.first_page(chapter)]
-            items = [item(page, name, entry) for entry in found[name]]
+            items = [
+                tag("li", tag("code", place), " ", tag("a", words, href=f"{address}#{place}"))
+                for place, words in found[name]
+            ]
             out += [tag("h2", heading), tag("ul", *items, classes=["register"])]
     return out
-
-
-def item(page: Page, name: str, entry: Deviation) -> html_tag:
-    """One entry with its address."""
-    link = tag("a", entry.words, href=f"{page.to_page(name)}#{entry.place}")
-    return tag("li", tag("code", entry.place), " ", link)

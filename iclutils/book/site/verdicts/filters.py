@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from docutils.nodes import Element, Node
 
-from iclutils.book.ledger import VERDICTS
 from iclutils.book.runs.cache import first_page, is_second
 from iclutils.book.site.content import Content, label
 from iclutils.book.site.nodes import SIGNS, html_tag, slug, tag, unseen
 from iclutils.book.site.page import Page
+from iclutils.book.site.verdicts.counts import given
 from iclutils.book.site.words import CLEAR, READINGS, is_ours, short_name
 
 
@@ -71,11 +71,9 @@ def score_filters(page: Page, node: Element) -> Sequence[Node | str]:
 
 def filters(content: Content) -> html_tag:
     """A field and buttons for the script; scorecard.css hides them where there is none."""
-    given = {scored.record.verdict for scored in content.scored}
     verdicts = [
         Option(slug(verdict), [tag("span", SIGNS[verdict], aria_hidden="true"), f" {verdict}"])
-        for verdict in VERDICTS
-        if verdict in given
+        for verdict in given(content.scored)
     ]
     chapters = []
     for chapter, heading in content.headings.items():

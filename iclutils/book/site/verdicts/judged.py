@@ -15,19 +15,20 @@ from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.nodes import Node, system_message
-from myst_nb.core.render import load_mime_renders
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from iclutils.book.ledger.prose import VERDICT
+from iclutils.book.site import mathematics
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import from_run, places
-from iclutils.book.site.page import remember_page
 
 logger = logging.getLogger(__name__)
+
+WORD = re.compile(r"\S+$")  # before a mark
+NOTHING = re.compile(r"(?!)")  # is held behind it
 
 
 class VerdictOutput:
@@ -43,16 +44,6 @@ class VerdictOutput:
         return [place("check_line", data.content["chapter"], data.content["id"])]
 
 
-def check_installed() -> None:
-    """Refuse to build where MyST-NB would not find the renderer.
-
-    Raises ``ExtensionError`` where the package was installed before it named its entry point.
-    """
-    if VerdictOutput not in load_mime_renders():
-        again = "touch pyproject.toml, and call make again"
-        raise ExtensionError(f"the installed package names no renderer of verdicts: {again}")
-
-
 class JudgedRole(SphinxRole):
     """The mark of a row of the page's own block."""
 
@@ -65,7 +56,6 @@ class JudgedRole(SphinxRole):
             message = "judged: '%s' is no row of this page's block of the ledger"
             logger.warning(message, claim, location=self.get_location())
             return [], []
-        remember_page(self.env)
         return [place("mark", chapter, claim)], []
 
 
@@ -82,7 +72,9 @@ def place_lines(app: Sphinx, doctree: nodes.document) -> None:
         if mark["claim"] in placed:
             warn("'%s' is placed twice on this page", mark)
         placed.add(mark["claim"])
-        paragraph = paragraph_of(mark)
+        paragraph = mark.parent
+        while paragraph is not None and not isinstance(paragraph, nodes.paragraph):
+            paragraph = paragraph.parent
         if paragraph is None:
             warn("'%s' must stand in a paragraph", mark)
         else:
@@ -94,14 +86,6 @@ def place_lines(app: Sphinx, doctree: nodes.document) -> None:
 def warn(message: str, mark: nodes.Element) -> None:
     """Warn of a mark."""
     logger.warning(f"judged: {message}", mark["claim"], location=mark.parent)
-
-
-def paragraph_of(mark: nodes.Element) -> nodes.paragraph | None:
-    """The paragraph that a mark stands in."""
-    above = mark.parent
-    while above is not None and not isinstance(above, nodes.paragraph):
-        above = above.parent
-    return above
 
 
 def place_behind(paragraph: nodes.paragraph, marks: Sequence[from_run]) -> None:
@@ -161,6 +145,5 @@ def hold(mark: from_run) -> None:
     if isinstance(before, nodes.inline) and "kept" in before["classes"]:
         around.remove(mark)
         before += mark
-    elif isinstance(before, nodes.Text) and (word := re.search(r"\S+$", before.astext())):
-        around[at - 1] = nodes.Text(before.astext().removesuffix(word[0]))
-        around[at] = nodes.inline("", "", nodes.Text(word[0]), mark, classes=["kept"])
+    else:
+        mathematics.hold(mark, WORD, NOTHING)

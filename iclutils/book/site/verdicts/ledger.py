@@ -5,16 +5,18 @@ in when the page is written (:mod:`iclutils.book.site.verdicts.rows`).
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 
 from iclutils.book.ledger import OURS
+from iclutils.book.ledger.verdicts import DEMANDED
 from iclutils.book.site import words
-from iclutils.book.site.content import Content
+from iclutils.book.site.content import Content, content_of
 from iclutils.book.site.nodes import from_run, html_tag, spaced, tag
-from iclutils.book.site.page import LedgerDirective
+from iclutils.book.site.page import WordsDirective
 from iclutils.book.site.results import Entry, row_anchor
 from iclutils.book.site.verdicts.filters import filtered_by
 
@@ -24,7 +26,7 @@ def line(label: str, *children: nodes.Node | str) -> html_tag:
     return tag("div", tag("dt", label), tag("dd", *children))
 
 
-class RowsDirective(LedgerDirective):
+class RowsDirective(WordsDirective):
     """What the directives share that show rows."""
 
     def chapter_rows(self, content: Content) -> list[Entry]:
@@ -40,21 +42,18 @@ class RowsDirective(LedgerDirective):
         """One row with what was found; ``whole``: with all that the page of the ledger says."""
         chapter, row = entry
         claim = row["id"]
-
-        def place(what: str) -> from_run:
-            return from_run("", what=what, chapter=chapter, claim=claim)
-
-        marks = [place("verdict"), *words.damage(row), tag("code", claim)]
+        place = partial(from_run, "", chapter=chapter, claim=claim)
+        marks = [place(what="verdict"), *words.damage(row), tag("code", claim)]
         head = tag("span", *spaced(marks), classes=["claim-head"])
-        finding = tag("span", place("finding"), classes=["claim-finding"])
+        finding = tag("span", place(what="finding"), classes=["claim-finding"])
         statement = tag("span", *self.markdown(row["statement"]), classes=["claim-statement"])
-        facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place("value"))]
+        facts = [line("Measured", *self.markdown(row["quantity"]), ": ", place(what="value"))]
         judging = self.how(entry)
         if whole:
-            facts.append(line("Chapter", place("place")))
+            facts.append(line("Chapter", place(what="place")))
             judging = [
-                line("Expected before measuring", place("expected")),
-                line("Other master seeds", place("seeds")),
+                line("Expected before measuring", place(what="expected")),
+                line("Other master seeds", place(what="seeds")),
                 *judging,
             ]
         how = tag("dl", *judging, classes=["claim-facts"])
@@ -107,11 +106,10 @@ class RowsDirective(LedgerDirective):
             line("Criterion", *self.criterion(row)),
             line("Tolerance from", *self.markdown(row["tolerance"])),
         ]
-        if "superseded_by" in row:
-            how.append(line("Superseded by", *self.markdown(str(row["superseded_by"]))))
-        for field, label in (("note", "Note"), ("audit", "Let stand by the audit")):
+        said = {"superseded_by": "Superseded by", "note": "Note", "audit": "Let stand by the audit"}
+        for field, label in said.items():
             if row.get(field):
-                how.append(line(label, *self.markdown(row[field])))
+                how.append(line(label, *self.markdown(str(row[field]))))
         how.append(line("Parts", from_run("", what="parts", chapter=chapter, claim=row["id"])))
         if row["controls"]:
             controls = [self.control(entry, name) for name in row["controls"]]
@@ -137,7 +135,8 @@ class RowsDirective(LedgerDirective):
         """A control: what its kind demands, what it is, and what happened."""
         chapter, row = entry
         control = row["controls"][name]
-        demand = tag("em", f"{words.demanded(control['kind'])}: ")
+        must_be, _ = DEMANDED[control["kind"]]
+        demand = tag("em", f"{words.KINDS[control['kind']]}, must be {must_be}: ")
         claim = row["id"]
         result = from_run("", what="control", chapter=chapter, claim=claim, control=name)
         return tag("li", demand, *self.markdown(control["what"]), " ", result)
@@ -162,22 +161,19 @@ class ChapterCard(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """The card."""
-        self.chapter_rows(self.prepare())
-
-        def place(what: str) -> from_run:
-            return from_run("", what=what, chapter=self.arguments[0])
-
+        self.chapter_rows(content_of(self.env.app))
+        place = partial(from_run, "", chapter=self.arguments[0])
         facts = [
             line(label.capitalize(), *self.markdown(self.options[label]))
             for label in ("paper", "result")
             if label in self.options
         ]
-        files = line("Download", place("chapter_files"))
+        files = line("Download", place(what="chapter_files"))
         files["classes"].append("screen-only")
-        facts.append(line("Verdicts", place("counts")))
+        facts.append(line("Verdicts", place(what="counts")))
         run = [
-            line("Run", place("seconds"), ", master seed ", place("seed")),
-            line("Last validated", place("validation")),
+            line("Run", place(what="seconds"), ", master seed ", place(what="seed")),
+            line("Last validated", place(what="validation")),
             files,
         ]
         claim = tag("div", *self.parse_content_to_nodes(), classes=["card-claim"])
@@ -194,7 +190,7 @@ class Verdicts(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """A card a row."""
-        content = self.prepare()
+        content = content_of(self.env.app)
         return [self.claim_card(content, entry) for entry in self.chapter_rows(content)]
 
 
@@ -203,7 +199,7 @@ class FullLedger(RowsDirective):
 
     def run(self) -> list[nodes.Node]:
         """The filters, the data and the sources, then a section a chapter."""
-        content = self.prepare()
+        content = content_of(self.env.app)
         data = tag(
             "p",
             "The whole ledger as data: ",

@@ -28,15 +28,14 @@ from iclutils.book.site.page import Page
 from iclutils.book.site.plain import plain_markdown
 from iclutils.book.site.results import reservation, value_text
 from iclutils.book.site.verdicts.interval import MEASURED, headline, picture
-from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
+from iclutils.book.site.verdicts.rows import OWN_SETTINGS, record_of
 from iclutils.book.site.words import (
     damage,
     is_damaged,
     is_ours,
-    logarithm_base,
+    logarithm,
     quoted,
     short_name,
-    without_logarithm,
 )
 
 SHORT = 3  # digits that a number has where nothing asks for more
@@ -54,18 +53,14 @@ TOUCHING = "\u2060"  # joins a mark to the word before it
 
 def line_of_row(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
     """The line of the row that a place names."""
-    record = record_of(page, node)
-    if record is None:
-        return [tag("p", f"{node['claim']}: {NOT_RUN}", classes=["verdict-line"])]
-    return [verdict_line(page, record)]
+    return [verdict_line(page, record_of(page, node))]
 
 
 def marked_line(page: Page, node: nodes.Element) -> Sequence[nodes.Node]:
     """The same below a mark, which opens it where the row holds."""
     found = line_of_row(page, node)
     found[0]["ids"] = [line_anchor(node["claim"])]
-    record = record_of(page, node)
-    if record is not None and record.verdict == HOLDS and not node.get("open"):
+    if record_of(page, node).verdict == HOLDS and not node.get("open"):
         found[0]["attributes"]["hidden"] = "hidden"
     return found
 
@@ -87,22 +82,21 @@ def mark(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     return [TOUCHING, link]
 
 
-def mark_link(record: Record | None, row: Mapping[str, Any], address: str) -> html_tag:
+def mark_link(record: Record, row: Mapping[str, Any], address: str) -> html_tag:
     """The mark of a row as a link to where more of it stands; on paper with the row's name."""
-    verdict = record.verdict if record is not None else NOT_RUN
     return tag(
         "a",
         mark_of_row(record, row),
         tag("span", f" {row['id']}", classes=["paper-only"]),
         href=address,
-        aria_label=f"{verdict}: {plain_markdown(row['brief'])}",
+        aria_label=f"{record.verdict}: {plain_markdown(row['brief'])}",
         classes=["judged"],
     )
 
 
-def mark_of_row(record: Record | None, row: Mapping[str, Any]) -> html_tag:
+def mark_of_row(record: Record, row: Mapping[str, Any]) -> html_tag:
     """The sign of a verdict; an open ring is around it where the row rests on damaged text."""
-    verdict = record.verdict if record is not None else NOT_RUN
+    verdict = record.verdict
     classes = ["sign", f"verdict-{slug(verdict)}", *["sign-damaged"] * is_damaged(row)]
     return tag("span", MARKS.get(verdict, "?"), classes=classes, title=verdict)
 
@@ -116,7 +110,9 @@ def explain_first(page: Page, doctree: nodes.document) -> None:
     """Let the first line of a page that has a picture lead to where such lines are explained."""
     for line in doctree.findall(html_tag):
         if "verdict-line" in line["classes"] and any(line.findall(nodes.raw)):
-            line += explanation(page)
+            document, place = PLACE
+            link = tag("a", EXPLAINED, href=page.to_page(document) + place)
+            line += tag("span", " · ", link, classes=["line-source"])
             return
 
 
@@ -134,7 +130,10 @@ def verdict_line(page: Page, record: Record) -> html_tag:
         pieces += ["Measured: ", shown, " (", *quoted(quantity), "). "]
     held = headline(record)
     if held is not None:
-        pieces += [picture(held, drawn(row["quantity"])), " "]
+        # of a logarithm the picture shows the number itself, which was compared
+        base, _ = logarithm(row["quantity"])
+        drawn = MEASURED if base is None else "the logarithm"
+        pieces += [picture(held, drawn), " "]
     if (name := tightest(record.parts)) is not None:
         part = record.parts[name]
         tight = f"{readable(name)}: {format_value(part.value, part.half_width)}"
@@ -149,18 +148,6 @@ def verdict_line(page: Page, record: Record) -> html_tag:
     return tag("p", *pieces, classes=["verdict-line", f"line-{slug(record.verdict)}"])
 
 
-def explanation(page: Page) -> html_tag:
-    """The way to where a verdict's line and its picture are explained."""
-    document, place = PLACE
-    link = tag("a", EXPLAINED, href=page.to_page(document) + place)
-    return tag("span", " · ", link, classes=["line-source"])
-
-
-def drawn(quantity: str) -> str:
-    """What the picture shows: of a logarithm the number itself, which was compared."""
-    return MEASURED if logarithm_base(quantity) is None else "the logarithm"
-
-
 def measured(record: Record, quantity: str) -> tuple[str, str]:
     """The number of a line and its name; a logarithm as what it is the logarithm of.
 
@@ -173,20 +160,15 @@ def measured(record: Record, quantity: str) -> tuple[str, str]:
     '1.0021, from 1.0020 to 1.0022'
     """
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    base = shown_base(value, half_width, quantity)
-    if base is None:
+    base, name = logarithm(quantity)
+    if base is None or abs(value) + half_width >= FAR:
         return written(value_text(record)), quantity
     ends = (value, value - half_width, value + half_width)
     digits = significant((half_width or abs(value)) * math.log(base))
     factors = (f"{base**end:#.{digits}g}".removesuffix(".") for end in ends)
     number, low, high = map(written, factors)
     text = f"{number}, from {low} to {high}" if low != high else number
-    return text, without_logarithm(quantity)
-
-
-def shown_base(value: float, half_width: float, quantity: str) -> float | None:
-    """The base of a logarithm that is shown as its number; None where the value itself is shown."""
-    return logarithm_base(quantity) if abs(value) + half_width < FAR else None
+    return text, name
 
 
 def in_short(record: Record, quantity: str) -> tuple[str, str]:
@@ -203,12 +185,12 @@ def in_short(record: Record, quantity: str) -> tuple[str, str]:
     ('1.002', 'the gain')
     """
     value, half_width = record.value or 0.0, record.half_width or 0.0
-    base = shown_base(value, half_width, quantity)
-    if base is None:
+    base, name = logarithm(quantity)
+    if base is None or abs(value) + half_width >= FAR:
         return written(rounded_off(value, half_width)), quantity
     factor, share = base**value, abs(value) * math.log(base)
     text = rounded_off(factor, factor * half_width * math.log(base), significant(share))
-    return written(text), without_logarithm(quantity)
+    return written(text), name
 
 
 def rounded_off(value: float, half_width: float, digits: int = SHORT) -> str:

@@ -4,61 +4,54 @@ from collections.abc import Sequence
 
 from docutils.nodes import Element, Node
 
-from iclutils.book.ledger import VERDICTS, Record
+from iclutils.book.ledger import Record
 from iclutils.book.ledger.finding import readable, what_came_out
 from iclutils.book.ledger.lines import comparison_text
 from iclutils.book.runs import origin
+from iclutils.book.runs.origin import NOT_RUN
 from iclutils.book.site.nodes import badge, spaced, tag
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import value_text
-from iclutils.book.site.verdicts.counts import damaged
+from iclutils.book.site.verdicts.counts import damaged, given
 from iclutils.book.site.words import HAPPENED
 from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 OUTCOME_SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 OWN_SETTINGS = " (at your settings)"
-NOT_RUN = "not run"
 
 
-def record_of(page: Page, node: Element) -> Record | None:
+def record_of(page: Page, node: Element) -> Record:
     """What was found about the row that a place names."""
     return page.content.results.record(node["chapter"], node["claim"])
 
 
 def verdict(page: Page, node: Element) -> Sequence[Node | str]:
     """The verdict as a badge."""
-    record = record_of(page, node)
-    if record is None:
-        return [tag("span", NOT_RUN, classes=["verdict"])]
-    return [badge(record.verdict)]
+    return [badge(record_of(page, node).verdict)]
 
 
 def finding(page: Page, node: Element) -> Sequence[Node | str]:
     """The sentence that says what holds, what does not, and where."""
     record = record_of(page, node)
-    if record is None:
-        return [f"The chapter was {NOT_RUN}."]
     if not record.parts:
         return [record.finding]
-    own = OWN_SETTINGS.strip() if not record.default_settings else ""
-    return [what_came_out(record.parts, record.why), f" {own}" if own else ""]
+    own = "" if record.default_settings else OWN_SETTINGS
+    return [what_came_out(record.parts, record.why), own]
 
 
 def value(page: Page, node: Element) -> Sequence[Node | str]:
     """The value, and whether the settings are the book's."""
     record = record_of(page, node)
-    if record is None:
-        return [NOT_RUN]
     own = "" if record.default_settings else OWN_SETTINGS
     return [value_text(record) + own]
 
 
 def expected(page: Page, node: Element) -> Sequence[Node | str]:
     """The verdict that was expected, and what was found where it is another."""
-    record = record_of(page, node)
+    found = record_of(page, node).verdict
     wanted = page.content.entries[node["claim"]].row["expected"]
-    if record is not None and record.verdict != wanted:
-        return [f"{wanted}; found otherwise: {record.verdict}"]
+    if found not in (wanted, NOT_RUN):
+        return [f"{wanted}; found otherwise: {found}"]
     return [wanted]
 
 
@@ -76,7 +69,7 @@ def seeds(page: Page, node: Element) -> Sequence[Node | str]:
 def parts(page: Page, node: Element) -> Sequence[Node | str]:
     """Each comparison that the verdict is made of."""
     record = record_of(page, node)
-    if record is None or not record.parts:
+    if not record.parts:
         return ["none"]
     items = []
     for name, part in record.parts.items():
@@ -90,7 +83,7 @@ def parts(page: Page, node: Element) -> Sequence[Node | str]:
 def control(page: Page, node: Element) -> Sequence[Node | str]:
     """What a control gave, and whether that is what its kind demands."""
     record = record_of(page, node)
-    if record is None or node["control"] not in record.controls:
+    if node["control"] not in record.controls:
         return []
     found = record.controls[node["control"]]
     row = page.content.entries[node["claim"]].row
@@ -113,18 +106,13 @@ def place(page: Page, node: Element) -> Sequence[Node | str]:
 def counts(page: Page, node: Element) -> Sequence[Node | str]:
     """How many rows of a chapter have each verdict, and where they are."""
     listed = page.content.results.cards(node["chapter"])
-    pages = dict.fromkeys((node["chapter"], listed))
-    found = [one.record.verdict for one in page.content.scored if one.chapter in pages]
-    badges = [
-        badge(verdict, counted(found.count(verdict), verdict))
-        for verdict in VERDICTS
-        if verdict in found
-    ]
+    scored = [one for one in page.content.scored if one.chapter in (node["chapter"], listed)]
+    found = [one.record.verdict for one in scored]
+    badges = [badge(verdict, counted(found.count(verdict), verdict)) for verdict in given(scored)]
     if badges and listed != node["chapter"]:
         second = tag("a", "its second page", href=f"{page.to_chapter(listed)}#the-verdicts")
         where = ("of the claims on this page and on ", second, ", which lists them all.")
         badges.append(tag("span", *where))
-    scored = [one for one in page.content.scored if one.chapter in pages]
     resting = len(damaged(scored))
     if resting:
         rest = "rests" if resting == 1 else "rest"
@@ -149,7 +137,7 @@ def validation(page: Page, node: Element) -> Sequence[Node | str]:
     """What the stamp says of a chapter's run, in its card."""
     run = page.content.results.run(node["chapter"])
     said = run.state
-    if run.state != origin.NOT_RUN:
+    if run.state != NOT_RUN:
         commit, environment, _, _, *date = origin.details([run])
         python = f" (Python {run.origin['python']})" if "python" in run.origin else ""
         said += f"; {', '.join([commit, environment + python, *date])}"

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from docutils.nodes import Element, Node
 
-from iclutils.book.ledger import VERDICTS
 from iclutils.book.runs.cache import first_page, is_second
 from iclutils.book.site.content import label
 from iclutils.book.site.nodes import badge, html_tag, slug, spaced, tag, unseen
 from iclutils.book.site.page import Page
 from iclutils.book.site.results import Scored, reservation
+from iclutils.book.site.verdicts.counts import given
 from iclutils.book.site.verdicts.filters import (
     HALVES,
     THEIRS,
@@ -32,15 +32,13 @@ def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
     content = page.content
     sources = used_sources(content)
     titles = {
-        chapter: heading
-        for chapter, heading in content.headings.items()
-        if not is_second(chapter)
+        chapter: heading for chapter, heading in content.headings.items() if not is_second(chapter)
     }
     by_source = [matrix(half, "source", sources, content.scored) for half in HALVES]
     by_chapter = [matrix(half, "chapter", titles, content.scored) for half in HALVES]
     summary = tag("summary", "The same by chapter")
-    last_first = [verdict_group(page, verdict) for verdict in reversed(VERDICTS)]
-    groups = [group for group in last_first if group is not None]  # what does not hold stands first
+    # what does not hold stands first
+    groups = [verdict_group(page, verdict) for verdict in reversed(given(content.scored))]
     return [
         *by_source,
         said_of(content.scored, sources),
@@ -53,7 +51,7 @@ def scorecard(page: Page, node: Element) -> Sequence[Node | str]:
 def said_of(rows: Sequence[Scored], sources: Mapping[str, str]) -> html_tag:
     """For whoever wrote one of the sources: a link to all that is said of it."""
     theirs = {scored.row["source"]["document"] for scored in rows if half_of(scored.row) is THEIRS}
-    worst = max((scored.record.verdict for scored in rows), key=VERDICTS.index, default="")
+    worst = given(rows)[-1] if rows else ""
     links: list[Node | str] = []
     for key in (key for key in sources if key in theirs):
         links += ["; " if links else "Each link shows all that is said of one source: "]
@@ -70,8 +68,7 @@ def matrix(half: Half, kind: str, names: Mapping[str, str], rows: Sequence[Score
     ``kind`` is what the lines are (``source`` or ``chapter``), ``names`` says each key in words;
     keys that no row of this half has are left out, and verdicts that no row of either half has.
     """
-    given = {scored.record.verdict for scored in rows}
-    verdicts = [verdict for verdict in VERDICTS if verdict in given]
+    verdicts = given(rows)
     counts = {key: dict.fromkeys(verdicts, 0) for key in names}
     totals = dict.fromkeys(verdicts, 0)
     for scored in rows:
@@ -121,11 +118,9 @@ def matrix_line(half: Half, kind: str, key: str, name: str, counts: Mapping[str,
 # -------------------------------------------------------------- the rows
 
 
-def verdict_group(page: Page, verdict: str) -> html_tag | None:
-    """The rows with one verdict, folded; None where there are none."""
+def verdict_group(page: Page, verdict: str) -> html_tag:
+    """The rows with one verdict, folded."""
     found = [scored for scored in page.content.scored if scored.record.verdict == verdict]
-    if not found:
-        return None
     what = "claim" if len(found) == 1 else "claims"
     count = tag("span", f"{len(found)} {what}", classes=["score-number"])
     summary = tag("summary", badge(verdict), " ", count)

@@ -18,11 +18,11 @@ from iclutils.book.runs.cache import CHAPTERS, is_second
 from iclutils.book.site.content import content_of
 from iclutils.book.site.nodes import badge, from_run, spaced, tag
 from iclutils.book.site.numbers import written
-from iclutils.book.site.page import Page, remember_page
+from iclutils.book.site.page import Page
 from iclutils.book.site.verdicts.interval import headline, picture
 from iclutils.book.site.verdicts.marks import EVIDENCE, mark_link
-from iclutils.book.site.verdicts.rows import NOT_RUN, OWN_SETTINGS, record_of
-from iclutils.book.site.words import damage, logarithm_base
+from iclutils.book.site.verdicts.rows import OWN_SETTINGS, record_of
+from iclutils.book.site.words import damage, logarithm
 
 logger = logging.getLogger(__name__)
 
@@ -36,15 +36,13 @@ class Asked(NamedTuple):
     """What a role's text names."""
 
     claim: str
-    form: str = ""
+    form: str
 
 
 def parse(text: str) -> Asked | None:
     """Read ``id`` or ``id|factor``; None for anything else."""
-    pieces = [piece.strip() for piece in text.split("|")]
-    if len(pieces) > len(Asked._fields):
-        return None
-    asked = Asked(*pieces)
+    claim, _, form = text.partition("|")
+    asked = Asked(claim.strip(), form.strip())
     return asked if asked.form in ("", FACTOR) else None
 
 
@@ -64,7 +62,6 @@ class ClaimRole(SphinxRole):
             message = "%s: no such row or form: %s"
             logger.warning(message, self.name, self.text, location=self.get_location())
             return [], []
-        remember_page(self.env)
         chapter = entries[asked.claim].chapter
         return [from_run("", what=self.what, chapter=chapter, **asked._asdict())], []
 
@@ -81,8 +78,6 @@ def number_text(value: float, half_width: float, digits: int) -> str:
 def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
     """The value of a row."""
     record = record_of(page, node)
-    if record is None:
-        return [tag("span", NOT_RUN)]
     value = record.value
     if value is None:
         message = "claim-value: row '%s' has no value"
@@ -92,7 +87,7 @@ def inline_value(page: Page, node: Element) -> Sequence[Node | str]:
     digits = DIGITS
     if node["form"] == FACTOR:
         quantity = page.content.entries[node["claim"]].row["quantity"]
-        base = logarithm_base(quantity)
+        base, _ = logarithm(quantity)
         if base is None:
             message = "claim-value: row '%s' shows no logarithm, and so no factor: %s"
             logger.warning(message, node["claim"], quantity, location=page.name)
@@ -112,9 +107,6 @@ def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
     On a main page it is a mark, as of the page's own rows.
     """
     record = record_of(page, node)
-    shown = tag("span", NOT_RUN, classes=["verdict"])
-    if record is not None:
-        shown = badge(record.verdict)
     address = page.to_chapter(node["chapter"], node["claim"])
     row = page.content.entries[node["claim"]].row
     in_chapter = page.name.startswith(CHAPTERS.as_posix())
@@ -124,15 +116,12 @@ def inline_verdict(page: Page, node: Element) -> Sequence[Node | str]:
     link = tag("a", tag("code", node["claim"]), href=address)
     if in_chapter:
         link = tag("a", EVIDENCE, href=address, aria_label=f"evidence for {node['claim']}")
-    return spaced([shown, *marks, link])
+    return spaced([badge(record.verdict), *marks, link])
 
 
 def inline_picture(page: Page, node: Element) -> Sequence[Node | str]:
     """The picture of a row's number; nothing, with a warning, where the row shows none."""
-    record = record_of(page, node)
-    if record is None:
-        return [tag("span", NOT_RUN)]
-    held = headline(record)
+    held = headline(record_of(page, node))
     if held is None:
         message = "claim-picture: the number of row '%s' is that of no part"
         logger.warning(message, node["claim"], location=page.name)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from docutils.nodes import Element, Node
 
-from iclutils.book.runs.origin import Run
 from iclutils.book.site.nodes import html_tag, tag
 from iclutils.book.site.page import Page
 
@@ -19,19 +18,15 @@ def run_times(page: Page, node: Element) -> Sequence[Node | str]:
     for chapter, heading in page.content.headings.items():
         run = results.run(chapter)
         total += run.seconds or 0.0
+        taken = "not timed" if run.seconds is None else duration(run.seconds)
+        seed = "" if run.seed is None else str(run.seed)
         link = tag("a", heading, href=page.to_chapter(chapter))
-        lines.append(line(tag("th", link, scope="row"), *cells(run)))
-    sum_ = tag("th", "all pages, one after the other", scope="row")
-    lines.append(line(sum_, duration(total), "", "", classes=["total"]))
+        lines.append(line(link, taken, seed, run.state))
+    lines.append(line("all pages, one after the other", duration(total), "", ""))
+    lines[-1]["classes"].append("total")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in HEAD)))
     table = tag("table", head, tag("tbody", *lines), classes=["scorecard", "run-times"])
     return [tag("div", table, classes=["scorecard-frame"])]
-
-
-def cells(run: Run) -> tuple[str, str, str]:
-    """Time, seed and state of a run."""
-    taken = "not timed" if run.seconds is None else duration(run.seconds)
-    return taken, "" if run.seed is None else str(run.seed), run.state
 
 
 def duration(seconds: float) -> str:
@@ -39,6 +34,6 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
 
 
-def line(heading: html_tag, *words: str, classes: Sequence[str] = ()) -> html_tag:
+def line(heading: Node | str, *words: str) -> html_tag:
     """One line of the table."""
-    return tag("tr", heading, *(tag("td", word) for word in words), classes=classes)
+    return tag("tr", tag("th", heading, scope="row"), *(tag("td", word) for word in words))
