@@ -8,15 +8,16 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from iclutils.book.runs.cache import CHAPTERS
 from iclutils.book.runs.files import write_atomically
 from iclutils.book.site.content import Content, content_of
-from iclutils.book.site.downloads.offers import offers_of
+from iclutils.book.site.downloads.offers import offers_of, size_text
 
 
 def state_of(content: Content) -> Mapping[str, Any]:
     """What is compared; of the files to take home pages say only the sizes."""
     offers = offers_of(content)
-    sizes = {place: len(file) for place, file in offers.files.items()}
+    sizes = {place: size_text(len(file)) for place, file in offers.files.items()}
     return {"results": content.results.digest(), "files": sizes, "key": offers.key}
 
 
@@ -28,8 +29,9 @@ def note(app: Sphinx) -> Path:
 def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """The pages that are to be written anew although their own files have not changed.
 
-    All of them when a run, its origin, its reference values or a file to take home have changed.
-    The note of the last build is taken away until this one has ended well.
+    All of them when a run, its origin or its reference values have changed; a chapter when it says
+    another size of its own files. Other files are listed on a page that is always written anew. The
+    note of the last build is taken away until this one has ended well.
     """
     state = state_of(content_of(app))
     try:
@@ -37,8 +39,12 @@ def refresh(app: Sphinx, env: BuildEnvironment) -> list[str]:
     except (OSError, ValueError):
         before = {}
     note(app).unlink(missing_ok=True)
-    same = all(before.get(what) == state[what] for what in ("results", "files"))
-    return [] if same else sorted(env.found_docs)
+    if before.get("results") != state["results"]:
+        return sorted(env.found_docs)
+    sizes = before.get("files", {})
+    changed = [place for place, said in state["files"].items() if sizes.get(place) != said]
+    chapters = {f"{CHAPTERS.as_posix()}/{Path(place).stem}" for place in changed}
+    return sorted(chapters & env.found_docs)
 
 
 def note_state(app: Sphinx) -> None:

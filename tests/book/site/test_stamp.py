@@ -94,18 +94,21 @@ def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
 def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):
     """A build that is killed leaves none, even if the next one has the results of the last."""
     held = tmp_path / "site.json"
-    made_of = {"results": "r", "files": "f"}
+    made_of = {"results": "r", "files": {"book/downloads/a.ipynb": "1 kB", "book/ledger.csv": ""}}
     monkeypatch.setattr(state, "note", lambda app: held)
     monkeypatch.setattr(state, "content_of", lambda app: None)
     monkeypatch.setattr(state, "state_of", lambda content: made_of)
-    pages = SimpleNamespace(found_docs={"intro", "downloads"})
-    assert state.refresh(None, pages) == ["downloads", "intro"]  # nothing is known
+    pages = SimpleNamespace(found_docs={"intro", "book/chapters/a", "book/chapters/b"})
+    everything = sorted(pages.found_docs)
+    assert state.refresh(None, pages) == everything  # nothing is known
     assert not held.exists()
     state.note_state(None)
     assert state.refresh(None, pages) == []
     assert not held.exists()  # killed here
-    assert state.refresh(None, pages) == ["downloads", "intro"]
-    for changed in made_of:
-        state.note_state(None)
-        made_of[changed] += "2"
-        assert state.refresh(None, pages) == ["downloads", "intro"]
+    assert state.refresh(None, pages) == everything
+    state.note_state(None)
+    made_of["files"] = dict.fromkeys(made_of["files"], "2 kB")
+    assert state.refresh(None, pages) == ["book/chapters/a"]  # which says the size of its own
+    state.note_state(None)
+    made_of["results"] = "s"
+    assert state.refresh(None, pages) == everything
