@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 import zipfile
+from functools import cache as cache_of
 from pathlib import Path
 
 import pytest
@@ -43,8 +44,22 @@ def book(printed):
 
 
 @pytest.fixture(scope="module")
+def text_on(book):
+    """The text of a page of the book, read once: to read one takes a twentieth of a second."""
+    return cache_of(lambda i: book.pages[i].extract_text())
+
+
+@pytest.fixture(scope="module")
 def report(printed):
     return json.loads((FOLDER / "report.json").read_text(encoding="utf8"))
+
+
+@pytest.fixture(scope="module")
+def pages_of(book, report):
+    """The pages of the book on which a page of the site is printed."""
+    starts = [report["numbers"][f"{name.rpartition('/')[2]}--top"] - 1 for name in report["pages"]]
+    ends = [*starts[1:], len(book.pages)]
+    return dict(zip(report["pages"], map(range, starts, ends), strict=True))
 
 
 def test_the_print_is_one_of_this_site():
@@ -69,7 +84,9 @@ def test_the_site_offers_every_print_with_its_size():
             assert packed == (FOLDER / name).read_bytes()
 
 
-def test_every_page_of_the_book_is_bookmarked_and_begins_where_its_bookmark_says(book, report):
+def test_every_page_of_the_book_is_bookmarked_and_begins_where_its_bookmark_says(
+    book, report, text_on
+):
     """The first-level bookmarks are the pages of _toc.yml; each title stands on its page."""
     first = [mark for depth, mark in marks(book.outline) if depth == 1]
     assert report["pages"] == cache.toc_pages()
@@ -77,7 +94,7 @@ def test_every_page_of_the_book_is_bookmarked_and_begins_where_its_bookmark_says
     numbers = [book.get_destination_page_number(mark) for mark in first]
     assert numbers == sorted(set(numbers))
     for mark, number in zip(first, numbers, strict=True):
-        text = squeezed(book.pages[number].extract_text())
+        text = squeezed(text_on(number))
         assert squeezed(re.sub(r"\$.*?\$", "", mark.title)) in text, (
             f"{mark.title} is not on page {number + 1}"
         )
@@ -95,17 +112,17 @@ def test_sections_are_bookmarked_under_their_pages(book, report):
     assert not [title for _, title, _ in found if not title.strip()]
 
 
-def test_the_contents_name_the_pages(book, report):
+def test_the_contents_name_the_pages(report, text_on):
     """The number printed beside each title is the page that Chromium numbers at its foot."""
     start = min(report["numbers"].values())
-    contents = squeezed("".join(book.pages[i].extract_text() for i in range(start - 1)))
+    contents = squeezed("".join(map(text_on, range(start - 1))))
     for level, anchor, text in report["headings"]:
         number = report["numbers"][anchor]
         if level == 1:
             assert f"{squeezed(text)}{number}" in contents, (
                 f"{text} has another page number than {number} in the contents"
             )
-            assert book.pages[number - 1].extract_text().split()[-1] == str(number)
+            assert text_on(number - 1).split()[-1] == str(number)
 
 
 def test_links_lead_into_the_book_or_to_the_web(book):
@@ -147,7 +164,7 @@ def test_a_chapter_has_its_own_pdf(name, report):
 
 
 @pytest.mark.parametrize("name", cache.toc_chapters())
-def test_words_that_set_a_picture_are_printed(name):
+def test_words_that_set_a_picture_are_printed(name, pages_of, text_on):
     """On the site they are buttons, and paper has none; what they say belongs to a sentence."""
     page = text_of(f"book/chapters/{name}.html")
     if "data-set=" not in page:
@@ -156,8 +173,7 @@ def test_words_that_set_a_picture_are_printed(name):
     for left_out in soup.select('.screen-only, .explorer-figure:has([data-explorer^="train_"])'):
         left_out.decompose()
     said = [words.get_text() for words in soup.select("[data-set]")]
-    pages = PdfReader(FOLDER / f"{name}.pdf").pages
-    text = squeezed("".join(page.extract_text() for page in pages))
+    text = squeezed("".join(map(text_on, pages_of[f"{cache.CHAPTERS}/{name}"])))
     assert not [words for words in said if squeezed(words) not in text]
 
 
@@ -175,20 +191,13 @@ def test_no_page_is_empty(book):
     assert not bare
 
 
-def test_no_training_is_printed_that_nobody_has_played(book, report):
+def test_no_training_is_printed_that_nobody_has_played(report, pages_of, text_on):
     """They tell a reader to press Play, and so does the page that lists them, in a sentence."""
-    starts = sorted(
-        report["numbers"][anchor] for level, anchor, _ in report["headings"] if level == 1
-    )
-    ends = dict(zip(starts, [*starts[1:], len(book.pages) + 1], strict=True))
     pages = [name for name in report["pages"] if 'data-explorer="train_' in text_of(f"{name}.html")]
     assert len(pages) >= 5
-    text = ""
-    for name in pages:
-        start = report["numbers"][f"{name.rpartition('/')[2]}--top"]
-        text += "".join(book.pages[i - 1].extract_text() for i in range(start, ends[start]))
-    assert "pressPlay" in squeezed(text)
-    assert "PressPlay" not in squeezed(text)
+    text = squeezed("".join(text_on(i) for name in pages for i in pages_of[name]))
+    assert "pressPlay" in text
+    assert "PressPlay" not in text
 
 
 @pytest.mark.parametrize("page", sorted(PLAYED.values()))

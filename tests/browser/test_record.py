@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 import pytest
@@ -19,21 +20,22 @@ from record_page import (
 )
 
 from iclutils.book.ledger import Record, load, outputs
-from iclutils.book.runs import cache
+from iclutils.book.runs import cache as runs
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE
 
 
-def recorded() -> dict[str, Record]:
+@cache
+def records() -> dict[str, Record]:
+    """What the runs recorded; read where a test asks, not by every worker that collects."""
     found: dict[str, Record] = {}
-    for chapter in cache.toc_chapters():
-        run = cache.cached_run(cache.chapter_path(chapter), cache.cache_path())
+    for chapter in runs.toc_chapters():
+        run = runs.cached_run(runs.chapter_path(chapter), runs.cache_path())
         assert run is not None, f"{chapter} is not run"
         found |= outputs.records(run.notebook)
     return found
 
 
-RECORDS = recorded()
 SEEDS = json.loads((ROOT / SEEDS_FILE).read_text(encoding="utf8"))
 ROWS = {
     row["id"]: (chapter, row)
@@ -56,7 +58,7 @@ def soup(page: str) -> BeautifulSoup:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, BeautifulSoup]:
     names = ["book/ledger.html", "book/intro.html"]
-    names += [f"book/chapters/{name}.html" for name in cache.toc_chapters()]
+    names += [f"book/chapters/{name}.html" for name in runs.toc_chapters()]
     return {name: soup(name) for name in names}
 
 
@@ -71,17 +73,17 @@ def cards(pages: dict[str, BeautifulSoup]) -> dict[tuple[str, str], Tag]:
 
 
 def cards_page(chapter: str) -> str:
-    second = cache.first_page(chapter) + cache.SPECIALIST
-    return f"book/chapters/{second if second in cache.toc_chapters() else chapter}.html"
+    second = runs.first_page(chapter) + runs.SPECIALIST
+    return f"book/chapters/{second if second in runs.toc_chapters() else chapter}.html"
 
 
 def test_every_row_was_run():
-    assert set(RECORDS) == set(ROWS)
+    assert set(records()) == set(ROWS)
 
 
-@pytest.mark.parametrize("claim", RECORDS)
+@pytest.mark.parametrize("claim", ROWS)
 def test_the_cards_say_what_was_recorded(cards, claim):
-    record = RECORDS[claim]
+    record = records()[claim]
     chapter, row = ROWS[claim]
     for page in ("book/ledger.html", cards_page(chapter)):
         card = cards[page, f"claim-{claim}"]
@@ -92,28 +94,28 @@ def test_the_cards_say_what_was_recorded(cards, claim):
 
 
 def test_every_verdict_in_place_is_the_recorded_one(pages):
-    for chapter in cache.toc_chapters():
+    for chapter in runs.toc_chapters():
         for line in pages[f"book/chapters/{chapter}.html"].select("p.verdict-line"):
             link = line.select_one("a[href*='#claim-']")
             assert link is not None
-            record = RECORDS[str(link["href"]).partition("#claim-")[2]]
+            record = records()[str(link["href"]).partition("#claim-")[2]]
             assert record.chapter == chapter
             check_line(line, record, ROWS[record.id][1])
 
 
 def test_every_row_is_listed_on_the_page_that_checks_it(pages):
     listed = []
-    for chapter in cache.toc_chapters():
+    for chapter in runs.toc_chapters():
         for row in pages[f"book/chapters/{chapter}.html"].select("table.checked tbody tr"):
             claim = str(row["id"]).removeprefix("checked-")
             listed.append(claim)
-            record = RECORDS[claim]
+            record = records()[claim]
             assert record.chapter == chapter
             sign = row.select_one(".sign")
             assert sign is not None
             assert f"verdict-{record.verdict.replace(' ', '-')}" in sign["class"]
             assert read(row.a) == in_line(ROWS[claim][1]["brief"])
-    assert sorted(listed) == sorted(RECORDS)
+    assert sorted(listed) == sorted(records())
 
 
 def test_the_front_page_lists_what_was_recorded(pages):
@@ -121,9 +123,9 @@ def test_the_front_page_lists_what_was_recorded(pages):
     for group in pages["book/intro.html"].select(".score-group"):
         for item in group.select("li"):
             listed[said(item.select_one("code"))] = (str(group["data-verdict"]), item)
-    assert set(listed) == set(RECORDS)
+    assert set(listed) == set(records())
     for claim, (verdict, item) in listed.items():
-        record = RECORDS[claim]
+        record = records()[claim]
         assert verdict == record.verdict.replace(" ", "-")
         assert read(item).startswith(in_line(ROWS[claim][1]["brief"]))
         check_reservation(item.select_one(".score-finding"), record)
@@ -132,9 +134,9 @@ def test_the_front_page_lists_what_was_recorded(pages):
 
 def test_the_data_hold_what_was_recorded():
     """The table has the same (test_downloads.py)."""
-    assert set(DATA) == set(RECORDS)
+    assert set(DATA) == set(records())
     for row in DATA.values():
-        record = RECORDS[row["id"]]
+        record = records()[row["id"]]
         kept = asdict(record)
         for field in ("verdict", "finding", "value", "half_width", "why", "parts"):
             assert row[field] == kept[field], f"{row['id']}: {field}"
