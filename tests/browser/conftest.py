@@ -14,11 +14,11 @@ from iclutils.book.paper import chromium, pdf
 from iclutils.book.runs.files import alone
 from iclutils.book.site.downloads import prints
 from tests.browser.kinds import SAMPLE
+from tests.browser.looks import LOOKS, name_of
 
 AXE = next(Path(axe_playwright_python.__file__).parent.rglob("axe.min.js"))
 PATIENCE = 120_000  # milliseconds: a busy machine loads a page late, which is no fault of it
 COLOURS = ["color-contrast", "link-in-text-block"]  # axe's rules that a theme can break
-LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
 
 
 @pytest.fixture(scope="session")
@@ -75,7 +75,7 @@ def fresh(browser, address):
     return fresh
 
 
-@pytest.fixture(scope="module", params=LOOKS, ids=lambda look: f"{look[0]}-{look[1]}")
+@pytest.fixture(scope="module", params=LOOKS, ids=name_of)
 def window(request, fresh):
     """A page of one look, with the list of what went wrong on it, for all tests of a module."""
     width, scheme = request.param

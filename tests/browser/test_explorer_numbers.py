@@ -57,7 +57,9 @@ READ = """name => { const root = document.querySelector(`[data-explorer=${name}]
   said: (root.querySelector('svg[aria-label]')?.getAttribute('aria-label') ?? '')
     .split('. ').slice(1).join('. '),
   broken: [...root.querySelectorAll('svg *')].filter(
-    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length}; }"""
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
+  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
+    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length}; }"""
 METHOD = """([family, d, n, L, sigma]) => {
   const method = iclExplorers.population(family, d, n, L, sigma).method;
   return JSON.stringify(method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []); }"""
@@ -133,7 +135,7 @@ def test_the_numbers_are_the_package_s(page, name):
         page.evaluate(OPEN, [name, "&".join(f"{key}={value}" for key, value in settings.items())])
         seen = page.evaluate(READ, name)
         assert seen["settings"] == settings
-        assert seen["broken"] == 0, settings
+        assert (seen["broken"], seen["spill"]) == (0, 0), settings
         whole = ("n", "d", "K")
         at = {
             key: value if key in WORDS else int(value) if key in whole else float(value)
