@@ -2,7 +2,7 @@
 
 import pytest
 
-LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
+WIDE, NARROW = LOOKS = [(1280, "light"), (390, "dark")]  # two corners; test_site.py has the others
 
 
 def name_of(look):
@@ -10,4 +10,6 @@ def name_of(look):
 
 
 # what is worked by keyboard: where there is least room
-NARROW = pytest.mark.parametrize("window", LOOKS[1:], ids=name_of, indirect=True, scope="module")
+ON_THE_NARROW = pytest.mark.parametrize(
+    "window", [NARROW], ids=name_of, indirect=True, scope="module"
+)

@@ -1,5 +1,10 @@
 """What an explorer on an opened page shows and says, an exact one or a training."""
 
+# of a root: marks that a fault of a number has left without a place, and parts outside of its frame
+FAULTS = """broken: [...root.querySelectorAll('svg *')].filter(
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
+  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
+    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length"""
 SHOWN = """root => ({
   step: Number(root.dataset.step),
   settings: Object.fromEntries([...root.querySelectorAll('input, select')].map(e => [
@@ -9,13 +14,10 @@ SHOWN = """root => ({
     e.getAttribute('aria-valuetext'),
     e.closest('.x-field').querySelector('output').textContent]),
   values: Object.fromEntries([...root.querySelectorAll('data')].map(e => [e.dataset.key, e.value])),
-  broken: [...root.querySelectorAll('svg *')].filter(
-    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
   unnamed: [...root.querySelectorAll('svg[role=img]')]
     .filter(e => !e.getAttribute('aria-label')).length,
-  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
-    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length,
-  sentence: root.querySelector('.x-summary').textContent})"""
+  FAULTS,
+  sentence: root.querySelector('.x-summary').textContent})""".replace("FAULTS", FAULTS)
 FOCUS = """all => [[...document.querySelectorAll(all)].indexOf(document.activeElement),
   getComputedStyle(document.activeElement).outlineStyle]"""
 

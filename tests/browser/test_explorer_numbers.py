@@ -8,6 +8,7 @@ import re
 import pytest
 
 from tests.browser import explorer_numbers
+from tests.browser.shown import FAULTS
 
 COUNT = {"window": 30, "mismatch": 15, "descent": 80, "phases": 40}
 COUNT |= {"offset": 12, "directions": 8, "lookup": 30, "parallel": 30}
@@ -56,10 +57,7 @@ READ = """name => { const root = document.querySelector(`[data-explorer=${name}]
     .map(e => [e.dataset.key, [e.value, e.textContent]])),
   said: (root.querySelector('svg[aria-label]')?.getAttribute('aria-label') ?? '')
     .split('. ').slice(1).join('. '),
-  broken: [...root.querySelectorAll('svg *')].filter(
-    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
-  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
-    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length}; }"""
+  FAULTS}; }""".replace("FAULTS", FAULTS)
 METHOD = """([family, d, n, L, sigma]) => {
   const method = iclExplorers.population(family, d, n, L, sigma).method;
   return JSON.stringify(method === 'drawn' ? [...iclExplorers.drawn(d, n).t] : []); }"""

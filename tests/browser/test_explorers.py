@@ -18,7 +18,7 @@ from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
 from tests.browser.kinds import ALIKE
-from tests.browser.looks import NARROW
+from tests.browser.looks import ON_THE_NARROW
 from tests.browser.shown import explorer, reach_every_control, read, settle
 from tests.built_site import PAGES, SITE, text_of, turn, unfold, wait_until_drawn
 
@@ -110,7 +110,7 @@ def first(explorers):
     return {name: read(page, name) for name in WALKS}
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", WALKS)
 def test_every_slider_and_choice_by_keyboard(explorers, first, name):
     page, wrong = explorers
@@ -130,7 +130,7 @@ def test_every_slider_and_choice_by_keyboard(explorers, first, name):
     assert not wrong
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", WALKS)
 def test_every_preset_by_keyboard(explorers, name):
     page, wrong = explorers
@@ -145,7 +145,7 @@ def test_every_preset_by_keyboard(explorers, name):
     assert not wrong
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", WALKS)
 def test_every_control_is_reached_by_tab(explorers, name):
     page, _ = explorers

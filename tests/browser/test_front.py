@@ -19,7 +19,7 @@ from iclutils.book.ledger import format_value
 from iclutils.book.paper import picture
 from iclutils.book.runs import cache
 from iclutils.book.site.verdicts import sentences
-from tests.browser.looks import NARROW
+from tests.browser.looks import ON_THE_NARROW
 
 SHOWN = """() => [...document.querySelectorAll('.score-list li')]
   .filter(e => !e.hidden && e.closest('details').open)
@@ -125,7 +125,7 @@ def test_filters_by_keyboard(front, rows):
     assert front.evaluate("location.hash") == ""
 
 
-@NARROW
+@ON_THE_NARROW
 def test_an_address_restores_the_filters(front, address, rows):
     for place, choice in ADDRESSES:
         front.goto("about:blank")
@@ -145,7 +145,7 @@ def test_a_number_of_the_table_leads_to_its_claims(front, rows):
     front.goto(front.url.split("#")[0])
 
 
-@NARROW
+@ON_THE_NARROW
 def test_words_find_rows(front, rows):
     front.fill(".score-words", "lemma b.5")
     front.wait_for_function("location.hash.includes('words=')")
@@ -167,7 +167,7 @@ def test_words_find_rows(front, rows):
 OPEN_ROWS = "() => [...document.querySelectorAll('details.claim')].filter(e => !e.hidden)"
 
 
-@NARROW
+@ON_THE_NARROW
 def test_the_page_of_the_ledger_has_the_same_filters(front, address, rows):
     front.goto(address + "book/ledger.html")
     front.wait_for_selector(".score-status:not(:empty)")
@@ -181,7 +181,7 @@ def test_the_page_of_the_ledger_has_the_same_filters(front, address, rows):
     assert seen
 
 
-@NARROW
+@ON_THE_NARROW
 def test_an_address_opens_a_row_of_the_ledger(front, address, rows):
     claim = rows[-1]["id"]
     front.goto("about:blank")
@@ -189,7 +189,7 @@ def test_an_address_opens_a_row_of_the_ledger(front, address, rows):
     front.wait_for_function(f"document.getElementById('claim-{claim}').open")
 
 
-@NARROW
+@ON_THE_NARROW
 def test_an_address_leads_to_its_place_whatever_the_filters_hide(front, address, rows):
     hidden = next(row for row in reversed(rows) if row["verdict"] != "fails")
     section = f"ledger-{hidden['chapter'].replace('_', '-')}"
@@ -202,7 +202,7 @@ def test_an_address_leads_to_its_place_whatever_the_filters_hide(front, address,
         front.wait_for_function(near, arg=place)
 
 
-@NARROW
+@ON_THE_NARROW
 def test_an_opened_row_gives_its_citation(front, address, rows):
     entry = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
     claim = rows[0]["id"]

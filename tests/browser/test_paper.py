@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 import zipfile
-from functools import cache as cache_of
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -46,7 +46,7 @@ def book(printed):
 @pytest.fixture(scope="module")
 def text_on(book):
     """The text of a page of the book, read once: to read one takes a twentieth of a second."""
-    return cache_of(lambda i: book.pages[i].extract_text())
+    return lru_cache(maxsize=None)(lambda i: book.pages[i].extract_text())
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -20,17 +20,17 @@ from record_page import (
 )
 
 from iclutils.book.ledger import Record, load, outputs
-from iclutils.book.runs import cache as runs
+from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT
 from iclutils.book.runs.key import SEEDS_FILE
 
 
-@cache
+@lru_cache
 def records() -> dict[str, Record]:
     """What the runs recorded; read where a test asks, not by every worker that collects."""
     found: dict[str, Record] = {}
-    for chapter in runs.toc_chapters():
-        run = runs.cached_run(runs.chapter_path(chapter), runs.cache_path())
+    for chapter in cache.toc_chapters():
+        run = cache.cached_run(cache.chapter_path(chapter), cache.cache_path())
         assert run is not None, f"{chapter} is not run"
         found |= outputs.records(run.notebook)
     return found
@@ -58,7 +58,7 @@ def soup(page: str) -> BeautifulSoup:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, BeautifulSoup]:
     names = ["book/ledger.html", "book/intro.html"]
-    names += [f"book/chapters/{name}.html" for name in runs.toc_chapters()]
+    names += [f"book/chapters/{name}.html" for name in cache.toc_chapters()]
     return {name: soup(name) for name in names}
 
 
@@ -73,8 +73,8 @@ def cards(pages: dict[str, BeautifulSoup]) -> dict[tuple[str, str], Tag]:
 
 
 def cards_page(chapter: str) -> str:
-    second = runs.first_page(chapter) + runs.SPECIALIST
-    return f"book/chapters/{second if second in runs.toc_chapters() else chapter}.html"
+    second = cache.first_page(chapter) + cache.SPECIALIST
+    return f"book/chapters/{second if second in cache.toc_chapters() else chapter}.html"
 
 
 def test_every_row_was_run():
@@ -94,7 +94,7 @@ def test_the_cards_say_what_was_recorded(cards, claim):
 
 
 def test_every_verdict_in_place_is_the_recorded_one(pages):
-    for chapter in runs.toc_chapters():
+    for chapter in cache.toc_chapters():
         for line in pages[f"book/chapters/{chapter}.html"].select("p.verdict-line"):
             link = line.select_one("a[href*='#claim-']")
             assert link is not None
@@ -105,7 +105,7 @@ def test_every_verdict_in_place_is_the_recorded_one(pages):
 
 def test_every_row_is_listed_on_the_page_that_checks_it(pages):
     listed = []
-    for chapter in runs.toc_chapters():
+    for chapter in cache.toc_chapters():
         for row in pages[f"book/chapters/{chapter}.html"].select("table.checked tbody tr"):
             claim = str(row["id"]).removeprefix("checked-")
             listed.append(claim)

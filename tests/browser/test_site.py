@@ -7,6 +7,7 @@ loads, all maths typeset, every figure with alt text, no accessibility finding o
 import csv
 import math
 import re
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -21,6 +22,7 @@ from iclutils.book.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from tests.browser.kinds import ALIKE, THIN
+from tests.browser.looks import NARROW, WIDE
 from tests.browser.shown import settle
 
 SETTING = re.compile(r"explorer-(\w+)\?")  # a link that sets an explorer
@@ -70,7 +72,6 @@ new PerformanceObserver(list => {
 """
 SHIFT = 0.05  # the web's own "good" is 0.1
 NODES = 40_000
-WIDE, NARROW = 1280, 390
 # pages of one template: of a chapter's second page, of the package's reference, of the readings
 TEMPLATES = ("_specialist", "/reference/", "/sources_")
 LECTURES = {"book/intro.html"} | {
@@ -117,8 +118,10 @@ def test_no_markup_of_a_docstring_is_left_raw():
 
 def in_full(name):
     """Whether axe reads all of a page: of pages of one template it is the smallest."""
-    family = [page for page in PAGES if template(page) and template(page) == template(name)]
-    return name == min(family, key=lambda page: (SITE / page).stat().st_size, default=name)
+    if template(name) is None:
+        return True
+    family = [page for page in PAGES if template(page) == template(name)]
+    return name == min(family, key=lambda page: (SITE / page).stat().st_size)
 
 
 def template(name):
@@ -157,30 +160,35 @@ def unlike(state, name):
             yield f"figure not shown: {source}"
 
 
-def watched(opened):
-    """A page that reads each address from the network anew and watches what moves."""
-    page, wrong = opened
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    page.add_init_script(WATCH)
-    return page, wrong
+@contextmanager
+def watching(fresh, look):
+    """A page of one look that reads each address from the network anew and watches what moves."""
+    width, scheme = look
+    with fresh(width, color_scheme=scheme) as (page, wrong):
+        network = page.context.new_cdp_session(page)
+        network.send("Network.enable")
+        network.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        page.add_init_script(WATCH)
+        yield page, wrong
 
 
 @pytest.fixture(scope="module")
 def wide(fresh):
-    with fresh(WIDE, color_scheme="light") as opened:
-        yield watched(opened)
+    with watching(fresh, WIDE) as opened:
+        yield opened
 
 
 @pytest.fixture(scope="module")
 def narrow(fresh):
-    with fresh(NARROW, color_scheme="dark") as opened:
-        yield watched(opened)
+    with watching(fresh, NARROW) as opened:
+        yield opened
 
 
-def visited(page, address, name):
+def visited(opened, look, address, name):
     """What is wrong with a page once it is loaded, in words; from here on nothing moves on it."""
+    page, wrong = opened
+    page.emulate_media(color_scheme=look[1])
+    wrong.clear()
     page.goto(address + name)
     page.wait_for_function("!document.querySelector('.explorer:not([data-drawn])')")
     page.evaluate("document.fonts.ready")
@@ -189,11 +197,28 @@ def visited(page, address, name):
         yield f"{nodes} nodes, which jumped by {shifted} while they were loaded"
     page.add_style_tag(content="* { transition: none !important; animation: none !important }")
     yield from unlike(page.evaluate(STATE), name)
+    yield from wrong
 
 
-def mixed(page, look):
+def mixed(page):
     """The figures that show no image or two, in words."""
-    return [f"{look}: not one image in {figure}" for figure in page.evaluate(MIXED)]
+    return [f"not one image in {figure}" for figure in page.evaluate(MIXED)]
+
+
+def seen(page, findings, scheme, *, left=ALIKE, alike=ALIKE, colours_only=False):
+    """What is wrong with a page in one theme, in words; of each kind so many elements are ``left``.
+
+    Contrast is read of ``alike`` of them.
+    """
+    turn(page, scheme)
+    faults = mixed(page)
+    page.evaluate(THIN, left)  # the page's own scripts may miss what goes
+    faults += findings(page, colours_only=colours_only, alike=alike)
+    return [f"{scheme}: {fault}" for fault in faults]
+
+
+def report(name, faults):
+    return f"{name}:\n  " + "\n  ".join(faults)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -203,40 +228,29 @@ def test_page(wide, findings, address, name):
     Of one page of each template axe reads every element, else ALIKE elements of each kind. A page
     without a visit of its own on a narrow screen is made narrow here.
     """
-    page, wrong = wide
-    full = in_full(name)
-    page.emulate_media(color_scheme="light")
-    wrong.clear()
-    faults = [*visited(page, address, name), *wrong]
+    page, _ = wide
+    faults = [*visited(wide, WIDE, address, name)]
     if name not in NARROW_VISITS:
-        page.set_viewport_size({"width": NARROW, "height": 900})
+        page.set_viewport_size({"width": NARROW[0], "height": 900})
         settle(page)
-        faults += [f"narrow: {fault}" for fault in unlike(page.evaluate(STATE), name)]
-        faults += mixed(page, "narrow")
-        page.set_viewport_size({"width": WIDE, "height": 900})
-    for look, alike in (("light", None if full else ALIKE), ("dark", ALIKE)):
-        turn(page, look)
-        faults += mixed(page, look)
-        page.evaluate(THIN, alike)  # its own scripts may miss what goes
-        found = findings(page, colours_only=look == "dark", alike=alike)
-        faults += [f"{look}: {fault}" for fault in found]
-    assert not faults, f"{name}:\n  " + "\n  ".join(faults)
+        found = [*unlike(page.evaluate(STATE), name), *mixed(page)]
+        faults += [f"narrow: {fault}" for fault in found]
+        page.set_viewport_size({"width": WIDE[0], "height": 900})
+    kept = None if in_full(name) else ALIKE
+    faults += seen(page, findings, "light", left=kept, alike=kept)
+    faults += seen(page, findings, "dark", colours_only=True)
+    assert not faults, report(name, faults)
 
 
 @pytest.mark.parametrize("name", NARROW_VISITS)
 def test_page_on_a_narrow_screen(narrow, findings, address, name):
     """By night, where the places of things are others, and no colours."""
-    page, wrong = narrow
-    page.emulate_media(color_scheme="dark")
-    wrong.clear()
-    faults = [*visited(page, address, name), *wrong]
-    for look in ("dark", "light") if name in LECTURES else ("dark",):
-        turn(page, look)
-        faults += mixed(page, look)
-        page.evaluate(THIN, None if look == "dark" else ALIKE)
-        found = findings(page, colours_only=look == "light", alike=ALIKE)
-        faults += [f"{look}: {fault}" for fault in found]
-    assert not faults, f"{name}:\n  " + "\n  ".join(faults)
+    page, _ = narrow
+    faults = [*visited(narrow, NARROW, address, name)]
+    faults += seen(page, findings, "dark", left=None)
+    if name in LECTURES:
+        faults += seen(page, findings, "light", colours_only=True)
+    assert not faults, report(name, faults)
 
 
 def test_paper_is_light_whatever_the_screen_was(browser, address):

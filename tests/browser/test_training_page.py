@@ -7,7 +7,7 @@ itself and from a file; what is shown is spoken, legible and inside its frame.
 import pytest
 from built_site import SITE, unfold, wait_until_drawn
 
-from tests.browser.looks import NARROW
+from tests.browser.looks import ON_THE_NARROW
 from tests.browser.shown import explorer, reach_every_control, read, settle
 
 PAGE = "book/explorers.html"
@@ -67,7 +67,7 @@ def trainings(window, address):
     return page, wrong
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", NAMES)
 def test_the_player_by_keyboard(trainings, name):
     page, wrong = trainings
@@ -101,7 +101,7 @@ def test_the_player_by_keyboard(trainings, name):
     assert not wrong
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", NAMES)
 def test_settings_are_turned_during_the_run(trainings, name):
     page, wrong = trainings
@@ -142,7 +142,7 @@ SETTINGS = """name => {
 }"""
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", NAMES)
 def test_every_preset_by_keyboard(trainings, name):
     """A preset's settings stand in the controls, its run starts, trains and is marked as chosen."""
@@ -215,7 +215,7 @@ def test_the_best_head_stands_beside_the_one_that_learns(page):
     press(page, "lowrank", "Reset")
 
 
-@NARROW
+@ON_THE_NARROW
 @pytest.mark.parametrize("name", NAMES)
 def test_every_control_is_reached_by_tab(trainings, name):
     page, _ = trainings

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 FLAGS = [  # beside Playwright's own
     "--disable-gpu",
     "--disable-quic",
-    # every window loads two hidden pages of an address bar, which nobody sees: half a second each
+    # every window loads two hidden pages of an address bar, which nobody sees: half a second each.
+    # The last list counts, so it names again what of Playwright's a page's first frames need
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,PaintHolding",
 ]
 
