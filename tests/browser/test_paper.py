@@ -4,13 +4,13 @@ import json
 import re
 import unicodedata
 import zipfile
-from functools import lru_cache
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
+from pypdfium2 import PdfDocument
 
 from iclutils.book.paper.explorers import FOLDER as PICTURES
 from iclutils.book.paper.explorers import PLAYED
@@ -29,6 +29,11 @@ def squeezed(text):
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text))
 
 
+def words_of(page):
+    """The text of a page of a PDF."""
+    return page.get_textpage().get_text_range()
+
+
 def marks(items, depth=1):
     """(depth, bookmark) of an outline."""
     for item in items:
@@ -44,9 +49,10 @@ def book(printed):
 
 
 @pytest.fixture(scope="module")
-def text_on(book):
-    """The text of a page of the book, read once: to read one takes a twentieth of a second."""
-    return lru_cache(maxsize=None)(lambda i: book.pages[i].extract_text())
+def text_on(printed):
+    """The text of a page of the book."""
+    pages = PdfDocument(FOLDER / f"{prints.BOOK}.pdf")
+    return lambda i: words_of(pages[i])
 
 
 @pytest.fixture(scope="module")
@@ -159,8 +165,8 @@ def test_a_chapter_has_its_own_pdf(name, report):
             A4, abs=2
         )  # Chromium rounds to its pixels, 3/4 of a point
     if cache.is_second(name):
-        last = (squeezed(page.extract_text()) for page in reversed(reader.pages[-12:]))
-        assert any("Controls" in text for text in last), "the rows of the chapter are folded"
+        pages = list(PdfDocument(FOLDER / f"{name}.pdf"))
+        assert any("Controls" in words_of(page) for page in pages[-12:]), "its rows are folded"
 
 
 @pytest.mark.parametrize("name", cache.toc_chapters())
@@ -168,8 +174,8 @@ def test_words_that_set_a_picture_are_printed(name, pages_of, text_on):
     """On the site they are buttons, and paper has none; what they say belongs to a sentence."""
     page = text_of(f"book/chapters/{name}.html")
     if "data-set=" not in page:
-        return  # to read a page and its print takes seconds
-    soup = BeautifulSoup(page, "html.parser")
+        return
+    soup = BeautifulSoup(page, "lxml")
     for left_out in soup.select('.screen-only, .explorer-figure:has([data-explorer^="train_"])'):
         left_out.decompose()
     said = [words.get_text() for words in soup.select("[data-set]")]
@@ -202,8 +208,8 @@ def test_no_training_is_printed_that_nobody_has_played(report, pages_of, text_on
 
 @pytest.mark.parametrize("page", sorted(PLAYED.values()))
 def test_a_training_that_opens_a_page_is_printed_as_it_ends(page):
-    first = PdfReader(FOLDER / f"{Path(page).stem}.pdf").pages[0].extract_text()
-    assert squeezed("this is how a run of it ends.") in squeezed(first)
+    first = PdfDocument(FOLDER / f"{Path(page).stem}.pdf")[0]
+    assert squeezed("this is how a run of it ends.") in squeezed(words_of(first))
 
 
 @pytest.mark.parametrize("name", PLAYED)

@@ -52,7 +52,7 @@ READ = SoupStrainer(class_=["claim", "verdict-line", "checked", "cell_output", "
 
 def soup(page: str) -> BeautifulSoup:
     """What the tests read of a page: without the prose, which is half of the parsing."""
-    return BeautifulSoup(text_of(page), "html.parser", parse_only=READ)
+    return BeautifulSoup(text_of(page), "lxml", parse_only=READ)
 
 
 @pytest.fixture(scope="module")

@@ -64,6 +64,7 @@ MIXED = """() => [...document.querySelectorAll('main figure:has(img)')]
   .filter(e => e.checkVisibility()
     && [...e.querySelectorAll('img')].filter(i => i.checkVisibility()).length !== 1)
   .map(e => e.id)"""
+LOADED = "[...document.images].every(image => image.complete)"
 WATCH = """
 window.shifted = 0;
 new PerformanceObserver(list => {
@@ -232,6 +233,7 @@ def test_page(wide, findings, address, name):
     faults = [*visited(wide, WIDE, address, name)]
     if name not in NARROW_VISITS:
         page.set_viewport_size({"width": NARROW[0], "height": 900})
+        page.wait_for_function(LOADED)  # panels one below the other are another picture
         settle(page)
         found = [*unlike(page.evaluate(STATE), name), *mixed(page)]
         faults += [f"narrow: {fault}" for fault in found]

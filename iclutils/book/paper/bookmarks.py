@@ -58,7 +58,8 @@ def replace_first_pages(pdf: Path, first: Path) -> None:
         if rectangles(old) != rectangles(new):
             raise RuntimeError("the page numbers in the contents move their lines")
         for what in ("/Contents", "/Resources"):
-            old[NameObject(what)] = new[what].clone(writer)
+            # raw: a reference stays one; a stream in its place is an empty page to many readers
+            old[NameObject(what)] = new.raw_get(what).clone(writer)
     writer.write(pdf)
 
 
