@@ -12,6 +12,8 @@ NAME  ?=
 space := $() $()
 
 export PYTHONPATH := $(CURDIR)
+# what is imported is compiled once, not in each of some sixty processes
+export PYTHONDONTWRITEBYTECODE :=
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1

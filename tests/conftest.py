@@ -1,12 +1,11 @@
 """What all tests share: the towers' shapes are checked."""
 
-# before the hook: what a checked module is the first to import is compiled anew
-import scipy.integrate
-import scipy.optimize
-import scipy.stats
-import torch  # noqa: F401
+import importlib
+
 from jaxtyping import install_import_hook
-from shapes import check  # noqa: F401
 from towers import ROOMS
 
+# whatever a checked module is the first to import is compiled anew, and these are large
+for library in ("beartype", "scipy.integrate", "scipy.optimize", "scipy.stats", "torch"):
+    importlib.import_module(library)
 install_import_hook([f"iclutils.{room}" for room in ROOMS], "shapes.check")

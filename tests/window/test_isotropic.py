@@ -88,7 +88,7 @@ def test_best_window_is_a_minimum_of_the_loss_and_does_not_depend_on_the_grid() 
 
 def test_loss_of_an_affine_class_by_hand() -> None:
     # n = 1: the weight is 1 whatever w, so the loss is E(f(x₁) − f(x))² + σ² = 2L²/(3d) + σ²
-    one = isotropic.sampled(6, 1, stream(0, "hand"), contexts=4000)
+    one = isotropic.sampled(6, 1, stream(0, "hand"), contexts=400)
     loss, se = one.at(functions.Affine(6, 2.0), 0.5, 3.0)
     # 1e-12: rounding, for with mirrored contexts there may be no spread at all
     assert abs(float(loss) - 2 * 4 / 18 - 0.25) < 4 * float(se) + 1e-12

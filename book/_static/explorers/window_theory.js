@@ -15,6 +15,7 @@ const FEWEST = 2;                                   // below it the closed form 
 const TOKENS = 6000;                                // drawn for one (d, n), in at least four contexts
 const LAST = 1900;                                  // the last degree, 6·sqrt(W_MAX)
 const LAST_DRAWN = 64;
+const COARSE = 4;                                   // steps of the grid: a factor of two in w
 const stretch = w => Math.asinh(w / 0.1);           // the coordinate in which the grids are even
 const unstretch = u => 0.1 * Math.sinh(u);
 const gridOf = points =>
@@ -199,8 +200,11 @@ function drawnMoments(w, d, n, degrees) {
 
 const degreesOf = name => name === "affine" ? [1] : [...(name === "relu" ? [1] : []),
   ...Array.from({length: (name === "relu" ? LAST_DRAWN : 40) / 2}, (_, i) => 2 * i + 2)];
-const momentsOnGrid = kept(32, (name, d, n) =>
-  GRID_DRAWN.map(w => drawnMoments(w, d, n, degreesOf(name))));
+/** At a place of the grid: the search for the best window asks for a third of them. */
+const momentsOnGrid = kept(32, (name, d, n) => {
+  const found = [];
+  return i => found[i] ??= drawnMoments(GRID_DRAWN[i], d, n, degreesOf(name));
+});
 
 /** The parts of the loss from the moments; the closed form's bias² is split off the signal. */
 function drawnParts({parts, spread}, ratios, degrees, {terms, rest}) {
@@ -227,20 +231,28 @@ function through([a, b, c, d, e], x) {
     - d * p * q * x * s / 6 + e * p * q * x * r / 24;
 }
 
-/** Where values on an even grid are least, by the polynomial through five of them: a place on it. */
-function leastPlace(values) {
-  const lowest = values.indexOf(Math.min(...values));
-  const middle = Math.min(Math.max(lowest, 2), values.length - 3);
-  const near = values.slice(middle - 2, middle + 3);
+/**
+ * Where a loss on an even grid with places 0 … last is least, by the polynomial through five of its
+ * values: a place on it. A first look sees its valleys, which are wider than `COARSE` steps.
+ */
+function leastPlace(loss, last) {
+  let lowest = 0;
+  for (let valley = 0; valley <= last; valley += COARSE) {
+    const [from, to] = [Math.max(valley - COARSE, 0), Math.min(valley + COARSE, last)];
+    if (loss(valley) > Math.min(loss(from), loss(to))) continue;
+    for (let i = from; i <= to; i++) if (loss(i) < loss(lowest)) lowest = i;
+  }
+  const middle = Math.min(Math.max(lowest, 2), last - 2);
+  const near = [-2, -1, 0, 1, 2].map(i => loss(middle + i));
   const from = Math.max(lowest - middle - 1, -2);
   const to = Math.min(lowest - middle + 1, 2);
   return middle + golden(x => through(near, x), from, to, 40);
 }
 
-/** The model of a loss on its grid: the best window, the loss at any other, and the curves. */
-function modelOf(grid, parts, partsAt, sigma, method) {
-  const values = parts.map(part => weigh(part, sigma));
-  const losses = values.map(value => value.loss);
+/** The model of a loss, its parts at each place of a grid and at any window: the best, the curves. */
+function modelOf(grid, partsOn, partsAt, sigma, method) {
+  const values = [];
+  const value = i => values[i] ??= weigh(partsOn(i), sigma);
   const few = ({effective}) => method === "closed" && effective < FEWEST;
   const at = w => {
     const found = weigh(partsAt(w), sigma);
@@ -248,7 +260,7 @@ function modelOf(grid, parts, partsAt, sigma, method) {
   };
   const ending = w => at(w < 1e-6 ? 0 : w);         // a search for no window ends next to it
   const find = () => {
-    const place = leastPlace(losses);
+    const place = leastPlace(i => value(i).loss, grid.length - 1);
     if (method === "drawn") return ending(unstretch(place * stretch(W_MAX) / (grid.length - 1)));
     const [from, to] = [Math.floor(place - 0.5), Math.ceil(place + 0.5)]
       .map(i => stretch(grid[Math.min(Math.max(i, 0), grid.length - 1)]));
@@ -256,15 +268,16 @@ function modelOf(grid, parts, partsAt, sigma, method) {
   };
   let found = null;
   const curve = part =>
-    grid.slice(1).map((w, i) => [w, few(values[i + 1]) ? NaN : values[i + 1][part]]);
+    grid.slice(1).map((w, i) => [w, few(value(i + 1)) ? NaN : value(i + 1)[part]]);
   return {at, best: () => found ??= find(), curve, method};
 }
 
 function closedModel(name, d, n, L, sigma) {
   const last = name === "relu" ? LAST : name === "affine" ? 1 : 64;
   const c = taskClass(name, d, L, last);
-  const parts = ratiosOnGrid(d, last).map(ratios => closedParts(ratios, n, c));
-  return modelOf(GRID, parts, w => closedParts(ratiosAt(w, d, last), n, c), sigma, "closed");
+  const ratios = ratiosOnGrid(d, last);
+  const partsOn = i => closedParts(ratios[i], n, c);
+  return modelOf(GRID, partsOn, w => closedParts(ratiosAt(w, d, last), n, c), sigma, "closed");
 }
 
 function drawnModel(name, d, n, L, sigma) {
@@ -273,9 +286,9 @@ function drawnModel(name, d, n, L, sigma) {
   const c = taskClass(name, d, L, last);
   const partsAt = w =>
     drawnParts(drawnMoments(w, d, n, degrees), tilted(w, d, last), degrees, c);
-  const parts = momentsOnGrid(name, d, n).map((moments, i) =>
-    drawnParts(moments, tilted(GRID_DRAWN[i], d, last), degrees, c));
-  return modelOf(GRID_DRAWN, parts, partsAt, sigma, "drawn");
+  const moments = momentsOnGrid(name, d, n);
+  const partsOn = i => drawnParts(moments(i), tilted(GRID_DRAWN[i], d, last), degrees, c);
+  return modelOf(GRID_DRAWN, partsOn, partsAt, sigma, "drawn");
 }
 
 /** The loss of a class in dimension d at context length n and noise sigma; method as above. */

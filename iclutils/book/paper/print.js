@@ -25,12 +25,8 @@ async ({names, name, address, width}) => {
 
   // What is wider than the paper is shrunk until it fits
   for (const formula of article.querySelectorAll('.formula')) {
-    const style = formula.firstElementChild.style;
-    for (let i = 0; i < 3; i++) {  // letters do not shrink quite as boxes do
-      const inner = formula.scrollWidth, may = formula.clientWidth;
-      if (inner <= may) break;
-      style.zoom = Math.floor(100 * (style.zoom || 1) * may / inner) / 100;
-    }
+    const inner = formula.scrollWidth, may = formula.clientWidth;
+    if (inner > may) formula.firstElementChild.style.zoom = Math.floor(100 * may / inner) / 100;
   }
   for (const table of article.querySelectorAll('table')) {
     for (let i = 0; i < 3; i++) {
