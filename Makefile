@@ -166,7 +166,7 @@ seeded:
 	done
 
 chromium:
-	@command -v chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
+	@command -v chromium-headless-shell chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
 
 # uv does it; where neither uv nor any Python 3 is, the message names both
 $(STAMP): requirements.lock requirements.in pyproject.toml

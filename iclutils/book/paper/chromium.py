@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# the first is the second without windows, which every page costs time
+PROGRAMS = ("chromium-headless-shell", "chromium")
 FLAGS = [  # beside Playwright's own
     "--disable-gpu",
     "--disable-quic",
@@ -46,7 +48,7 @@ def opened() -> Iterator["Browser"]:
     """A headless Chromium; raises ``FileNotFoundError`` where this machine has none."""
     from playwright.sync_api import sync_playwright
 
-    program = shutil.which("chromium")
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program is None:
         raise FileNotFoundError("Chromium is not here: install the package chromium")
     with sync_playwright() as playwright:

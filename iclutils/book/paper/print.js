@@ -23,19 +23,19 @@ async ({names, name, address, width}) => {
   }
   await Promise.all([...article.querySelectorAll('img')].map(image => image.decode().catch(() => null)));
 
-  // What is wider than the paper is shrunk until it fits
-  for (const formula of article.querySelectorAll('.formula')) {
-    const inner = formula.scrollWidth, may = formula.clientWidth;
-    if (inner > may) formula.firstElementChild.style.zoom = Math.floor(100 * may / inner) / 100;
-  }
-  for (const table of article.querySelectorAll('table')) {
+  // What is wider than the paper is shrunk until it fits; letters do not shrink quite as boxes do, so look again
+  const shrink = ({style}, widths) => {
     for (let i = 0; i < 3; i++) {
-      const is = table.getBoundingClientRect().right, may = Math.min(width, table.parentElement.getBoundingClientRect().right);
+      const [is, may] = widths();
       if (is <= may + 0.5) break;
-      const left = table.getBoundingClientRect().left;
-      table.style.zoom = Math.floor(100 * (table.style.zoom || 1) * (may - left) / (is - left)) / 100;
+      style.zoom = Math.floor(100 * (style.zoom || 1) * may / is) / 100;
     }
-  }
+  };
+  for (const formula of article.querySelectorAll('.formula')) shrink(formula.firstElementChild, () => [formula.scrollWidth, formula.clientWidth]);
+  for (const table of article.querySelectorAll('table')) shrink(table, () => {
+    const {left, right} = table.getBoundingClientRect();
+    return [right - left, Math.min(width, table.parentElement.getBoundingClientRect().right) - left];
+  });
 
   // One id for the whole book; links to places in it, to the outside, or none
   const prefix = page => page.split('/').pop() + '--';
