@@ -169,6 +169,18 @@ def test_a_chapter_has_its_own_pdf(name, report):
         assert any("Controls" in words_of(page) for page in pages[-12:]), "its rows are folded"
 
 
+def fonts(pages):
+    """The names of the fonts of pages; those of many weights have none."""
+    held = (font for page in pages for font in page["/Resources"].get("/Font", {}).values())
+    return {str(font.get_object().get("/BaseFont", "")).rpartition("+")[2] for font in held}
+
+
+@pytest.mark.parametrize("name", cache.toc_chapters())
+def test_a_chapter_is_set_in_the_book_as_it_is_alone(name, book, pages_of):
+    together = [book.pages[i] for i in pages_of[f"{cache.CHAPTERS}/{name}"]]
+    assert fonts(together) == fonts(PdfReader(FOLDER / f"{name}.pdf").pages)
+
+
 @pytest.mark.parametrize("name", cache.toc_chapters())
 def test_words_that_set_a_picture_are_printed(name, pages_of, text_on):
     """On the site they are buttons, and paper has none; what they say belongs to a sentence."""

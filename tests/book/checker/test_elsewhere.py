@@ -10,13 +10,8 @@ from iclutils.book.runs.processor import ARITHMETIC, THREADS
 
 @pytest.mark.parametrize("before", [None, "avx512", "1"])
 def test_instructions_and_threads_are_others_whatever_they_were(monkeypatch, before):
-    for name in (ARITHMETIC, *THREADS):
-        if before is None:
-            monkeypatch.delenv(name, raising=False)
-        else:
-            monkeypatch.setenv(name, before)
+    names = (ARITHMETIC, *THREADS)
+    shell = {} if before is None else dict.fromkeys(names, before)
+    monkeypatch.setattr(os, "environ", shell)  # not the one that later tests hand on
     elsewhere.prepare()
-    assert os.environ[ARITHMETIC] == "default"
-    assert {os.environ[name] for name in THREADS} == {"2"}
-    for name in (ARITHMETIC, *THREADS):
-        monkeypatch.setenv(name, os.environ[name])  # taken back at the end
+    assert shell == {ARITHMETIC: "default"} | dict.fromkeys(THREADS, "2")
