@@ -1,18 +1,25 @@
 """The bookmarks of a PDF, in the headings' own words (Chromium garbles them)."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from iclutils.book.paper.whole import Heading
 
 
-def finish(pdf: Path, headings: Sequence[Heading], title: str) -> dict[str, int]:
+def finish(
+    pdf: Path,
+    headings: Sequence[Heading],
+    title: str,
+    contents: Callable[[Mapping[str, int]], Path] | None = None,
+) -> dict[str, int]:
     """Give ``pdf`` its bookmarks and its title; returns each heading's page by its anchor.
 
-    A heading is found by the name under which the contents link to it. Raises ``RuntimeError``
-    where the PDF has no place of that name.
+    A heading is found by the name under which the contents link to it. ``contents`` prints the
+    first pages anew, now that all pages are known; they then look as those. Raises
+    ``RuntimeError`` where the PDF has no place of a heading's name, or the new first pages have
+    their links elsewhere.
     """
     from pypdf import PdfWriter
     from pypdf.generic import Fit
@@ -41,26 +48,23 @@ def finish(pdf: Path, headings: Sequence[Heading], title: str) -> dict[str, int]
         numbers[heading.anchor] = number + 1
     writer.page_mode = "/UseOutlines"
     writer.add_metadata({"/Title": title, "/Creator": "make pdf"})
+    if contents is not None:
+        replace_first_pages(writer, contents(numbers))
     writer.write(pdf)
     return numbers
 
 
-def replace_first_pages(pdf: Path, first: Path) -> None:
-    """Let the first pages of ``pdf`` look like those of ``first``; their links stay where they are.
-
-    Raises ``RuntimeError`` where ``first`` has its links elsewhere.
-    """
-    from pypdf import PdfReader, PdfWriter
+def replace_first_pages(writer: Any, first: Path) -> None:
+    """Let the first pages look like those of ``first``; their links stay where they are."""
+    from pypdf import PdfReader
     from pypdf.generic import NameObject
 
-    writer = PdfWriter(clone_from=pdf)
     for old, new in zip(writer.pages, PdfReader(first).pages, strict=False):
         if rectangles(old) != rectangles(new):
             raise RuntimeError("the page numbers in the contents move their lines")
         for what in ("/Contents", "/Resources"):
             # raw: a reference stays one; a stream in its place is an empty page to many readers
             old[NameObject(what)] = new.raw_get(what).clone(writer)
-    writer.write(pdf)
 
 
 def rectangles(page: Any) -> list[Any]:

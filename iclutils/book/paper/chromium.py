@@ -5,7 +5,7 @@ import http.server
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,12 @@ FLAGS = [  # beside Playwright's own
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that does not report each request."""
+    """A server that reports neither a request nor who left before the answer."""
+
+    def handle(self) -> None:
+        """Answer whoever still listens: a page that closes does not wait for its files."""
+        with suppress(ConnectionError):
+            super().handle()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""

@@ -9,18 +9,19 @@ style. The PDFs lie in _build/pdf, and on the site while it is the one that was 
 """
 
 import html
+import io
 import json
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from iclutils.book import build
 from iclutils.book.paper import chromium
-from iclutils.book.paper.bookmarks import finish, replace_first_pages
+from iclutils.book.paper.bookmarks import finish
 from iclutils.book.paper.whole import Fragment, fragment, whole
 from iclutils.book.runs import cache
 from iclutils.book.runs.files import ROOT, write_atomically
@@ -64,6 +65,22 @@ def write_pdf(page: "Page", path: Path, title: str) -> None:
     )
 
 
+class Patient(chromium.Quiet):
+    """Serves the site so that its letters may come late: nobody sees on paper how lines move."""
+
+    def send_head(self) -> Any:
+        """As always, but for the sheet that names the letters."""
+        path = Path(self.translate_path(self.path))
+        if path.name != "type.css":
+            return super().send_head()
+        sheet = path.read_bytes().replace(b"font-display: optional", b"font-display: block")
+        self.send_response(200)
+        self.send_header("Content-Type", "text/css")
+        self.send_header("Content-Length", str(len(sheet)))
+        self.end_headers()
+        return io.BytesIO(sheet)
+
+
 @contextmanager
 def paper_page(browser: "Browser") -> Iterator["Page"]:
     """A page as wide as the paper, in the style of the print."""
@@ -93,6 +110,13 @@ def print_book(
     Most of a print is the layout of all its pages, so it is done once: then the contents alone are
     printed, with the numbers of the pages, and take the place of those without.
     """
+
+    def contents(numbers: Mapping[str, int]) -> Path:
+        page.evaluate(CONTENTS, numbers)
+        first = path.with_name("contents.pdf")
+        write_pdf(page, first, title)
+        return first
+
     headings = [heading for part in fragments for heading in part.headings]
     body = whole(fragments)
     place = f"{address}whole.html"
@@ -101,12 +125,8 @@ def print_book(
     page.goto(place)
     page.evaluate("document.fonts.ready")
     write_pdf(page, path, title)
-    numbers = finish(path, headings, title)
-    page.evaluate(CONTENTS, numbers)
-    first = path.with_name("contents.pdf")
-    write_pdf(page, first, title)
-    replace_first_pages(path, first)
-    first.unlink()
+    numbers = finish(path, headings, title, contents)
+    path.with_name("contents.pdf").unlink()
     return numbers
 
 
@@ -128,7 +148,7 @@ def print_all() -> dict[str, Any]:
     fragments: list[Fragment] = []
     with (
         chromium.opened() as browser,
-        chromium.served(SITE) as address,
+        chromium.served(SITE, Patient) as address,
         paper_page(browser) as page,
     ):
         shutil.rmtree(out, ignore_errors=True)

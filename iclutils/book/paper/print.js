@@ -22,6 +22,8 @@ async ({names, name, address, width}) => {
     image.src = image.src;
   }
   await Promise.all([...article.querySelectorAll('img')].map(image => image.decode().catch(() => null)));
+  // So are the letters of what is folded, or far down a page
+  await Promise.all([...document.fonts].filter(face => face.family.includes('Source')).map(face => face.load()));
 
   // What is wider than the paper is shrunk until it fits; letters do not shrink quite as boxes do, so look again
   const shrink = ({style}, widths) => {
