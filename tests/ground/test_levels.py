@@ -37,11 +37,13 @@ def of_a_mean(interval, generator):
 def of_a_difference(interval, generator):
     """The same of Welch's interval for two normal means, at the worst ratio of their errors."""
     first, second = map(int, re.findall(r"\d+", interval))
+    errors = generator.chisquare(first, DRAWS) / first
+    others_at_one = generator.chisquare(second, DRAWS) / second
+    standard = generator.standard_normal(DRAWS)
     shares = []
     for ratio in (0.03, 0.1, 0.3, 1, 3, 10, 30):
-        errors = generator.chisquare(first, DRAWS) / first
-        others = ratio * generator.chisquare(second, DRAWS) / second
-        apart = generator.standard_normal(DRAWS) * math.sqrt(1 + ratio)
+        others = ratio * others_at_one
+        apart = standard * math.sqrt(1 + ratio)
         dof = (errors + others) ** 2 / (errors**2 / first + others**2 / second)
         wide = np.interp(dof, GRID, WIDTHS) * np.sqrt(errors + others)
         shares.append(np.mean(np.abs(apart) > wide))
