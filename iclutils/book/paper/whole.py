@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
-from iclutils.book.site.aids.fonts import READ
-
 CONTENTS_DEPTH = 2  # levels of headings in the contents
 UNFOLDED = (
     "What the site folds away is unfolded here, with two exceptions. Code that only imports, plots "
@@ -68,7 +66,7 @@ def whole(fragments: Sequence[Fragment]) -> str:
     """One HTML page that holds the whole book."""
     sheets = dict.fromkeys(sheet for page in fragments for sheet in page.sheets)
     styles = [f"<style>{style}</style>" for page in fragments for style in page.styles]
-    head = "".join([*sheets, *styles, READ])  # as on every page of the site, or others set it
+    head = "".join([*sheets, *styles])
     articles = [
         f'<article class="bd-article" data-page="{page.name}">{page.html}</article>'
         for page in fragments
