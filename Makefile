@@ -122,7 +122,7 @@ elsewhere: named $(STAMP)
 
 ## make mutants SEED=… [N=…]  plant faults drawn at random, say which no test notices; goes on where it stopped
 mutants: $(STAMP)
-	@$(BIN)/python -m tests.mutants.run $(SEED:%=--seed %) $(N:%=--count %) $(MINUTES:%=--minutes %) $(if $(AREAS),--areas "$(AREAS)")
+	@$(BIN)/python -m tests.mutants.run --jobs $(JOBS) $(SEED:%=--seed %) $(N:%=--count %) $(MINUTES:%=--minutes %) $(if $(AREAS),--areas "$(AREAS)")
 
 ## make bench                 each fast way against the plain way, on the same work
 bench: $(STAMP)

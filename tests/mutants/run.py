@@ -21,12 +21,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 import yaml
@@ -84,7 +88,6 @@ def scratch(name: str) -> Path:
 def run(tree: Path, arguments: Sequence[str], patience: float) -> Run:
     """Run a module of Python in the tree, and end whatever it leaves running."""
     settings = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
-    before = os.times()
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(
             [sys.executable, "-m", *arguments],
@@ -94,25 +97,25 @@ def run(tree: Path, arguments: Sequence[str], patience: float) -> Run:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        try:
-            code = process.wait(patience)
-        except subprocess.TimeoutExpired:
-            code = None
+        late = threading.Timer(patience, os.killpg, (process.pid, signal.SIGKILL))
+        late.start()
+        _, status, used = os.wait4(process.pid, 0)  # its own seconds, whatever runs beside it
+        late.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
         said.seek(0)
         text = said.read()
-    spent = [after - then for after, then in zip(os.times()[2:4], before[2:4], strict=True)]
-    return Run(code, text, sum(spent))
+    ended = None if process.returncode == -signal.SIGKILL else process.returncode
+    return Run(ended, text, used.ru_utime + used.ru_stime)
 
 
 class Judge:
     """A copy of the tree, in which one fault is planted at a time."""
 
-    def __init__(self, tree: Path) -> None:
+    def __init__(self, tree: Path, reach: dict[str, dict[str, Any]]) -> None:
         self.tree = tree
-        self.reach: dict[str, dict[str, Any]] = {}
+        self.reach = reach
         self.green: dict[str, bool] = {}
 
     def text(self, name: str) -> bytes:
@@ -126,25 +129,17 @@ class Judge:
         names = [path.relative_to(self.tree).as_posix() for path in shared]
         return b"".join(self.text(name) for name in names if not name.startswith(APART))
 
-    def measure(self, *, science: bool) -> None:
-        """Run each test file that has not run as it is; those of the science where it is asked for.
-
-        The science's own tests execute nothing of the book, which no tower imports.
-        """
-        for path in sorted((self.tree / "tests").rglob("test_*.py")):
-            file = path.relative_to(self.tree).as_posix()
-            room = file.split("/")[1]
-            own = room != "book" and (self.tree / "iclutils" / room).is_dir()
-            if file.startswith(APART) or (own and not science):
-                continue
-            digest = hashlib.sha256(self.package + file.encode() + path.read_bytes()).hexdigest()
-            kept = KEPT / "reach" / f"{digest[:24]}.json"
-            if not kept.exists():
-                found = self.executed(file)
-                write_atomically(kept, json.dumps(found))
-                state = "" if found["green"] else ", left out: it is red without any fault"
-                print(f"{file}: {found['seconds']:.0f} s{state}", flush=True)
-            self.reach[file] = read_json(kept)
+    def measured(self, file: str) -> dict[str, Any]:
+        """What a test file executes; kept for as long as it and the package are the same."""
+        digest = hashlib.sha256(self.package + file.encode() + self.text(file)).hexdigest()
+        kept = KEPT / "reach" / f"{digest[:24]}.json"
+        if not kept.exists():
+            found = self.executed(file)
+            write_atomically(kept, json.dumps(found))
+            state = "" if found["green"] else ", left out: it is red without any fault"
+            print(f"{file}: {found['seconds']:.0f} s{state}", flush=True)
+        found = read_json(kept)
+        return found
 
     def executed(self, file: str) -> dict[str, Any]:
         """The lines of the package that a test file executes, in whatever copy of it."""
@@ -227,6 +222,44 @@ class Judge:
         return Judgement(KILLED, by) if done.code else Judgement(LIVED, " ".join(tests))
 
 
+class Court:
+    """Judges side by side, who share what the test files execute."""
+
+    def __init__(self, name: str, jobs: int) -> None:
+        self.reach: dict[str, dict[str, Any]] = {}
+        self.idle: SimpleQueue[Judge] = SimpleQueue()
+        self.jobs = jobs
+        self.trees = [scratch(f"{name}-{number}") for number in range(jobs)]
+        for tree in self.trees:
+            self.idle.put(Judge(tree, self.reach))
+
+    def each(self, ask: Callable[[Judge, Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """What whichever judge is idle answers to each, in their order."""
+
+        def one(item: Any) -> Any:
+            judge = self.idle.get()
+            try:
+                return ask(judge, item)
+            finally:
+                self.idle.put(judge)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            yield from pool.map(one, items)
+
+    def measure(self, *, science: bool) -> None:
+        """Run each test file that has not run as it is; those of the science where it is asked for.
+
+        The science's own tests execute nothing of the book, which no tower imports.
+        """
+        tree = self.trees[0]
+        files = [path.relative_to(tree).as_posix() for path in tree.glob("tests/**/test_*.py")]
+        towers = [path.name for path in (tree / "iclutils").iterdir() if path.name != "book"]
+        own = tuple(f"tests/{name}/" for name in towers)
+        left = APART if science else APART + own
+        files = sorted(file for file in files if not file.startswith(left))
+        self.reach.update(zip(files, self.each(Judge.measured, files), strict=True))
+
+
 def listed_scripts(root: Path) -> dict[Mutant, tuple[str, ...]]:
     """The faults of ``scripts.yml`` with their tests; raises ``ValueError`` where one is gone."""
     found = {}
@@ -286,32 +319,38 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=sum(draw.SHARES.values()))
     parser.add_argument("--minutes", type=float, default=600.0, help="draw no more after these")
+    parser.add_argument("--jobs", type=int, default=1, help="so many side by side")
     parser.add_argument("--areas", default=" ".join(draw.SHARES), help="some of these, or scripts")
     given = parser.parse_args()
     areas = given.areas.split()
     end = time.monotonic() + 60 * given.minutes
-    tree = scratch("-".join(areas))
-    judge = Judge(tree)
+    court = Court("-".join(areas), given.jobs)
+    tree = court.trees[0]
     if {PACKAGE, MACHINERY} & set(areas):
-        judge.measure(science=PACKAGE in areas)
+        court.measure(science=PACKAGE in areas)
     reasons: dict[str, str] = yaml.safe_load((HERE / "survivors.yml").read_text("utf8")) or {}
     found: dict[str, list[tuple[str, Judgement]]] = {}
+
+    def judged(judge: Judge, fault: tuple[Mutant, Sequence[str]]) -> tuple[str, Judgement] | None:
+        if time.monotonic() > end:
+            return None
+        said = fault[0].said(judge.text(fault[0].file))
+        return said, judge.judge(*fault)
+
     for area in areas:
         if area == SCRIPTS:
             if not (ROOT / HTML / "index.html").exists():
                 raise SystemExit("The scripts' tests open the built site: make book first")
-            shutil.copytree(ROOT / HTML, tree / HTML, dirs_exist_ok=True)
+            for one in court.trees:
+                shutil.copytree(ROOT / HTML, one / HTML, dirs_exist_ok=True)
             drawn = listed_scripts(tree)
         else:
             drawn = dict.fromkeys(draw.draw(tree, area, given.seed, given.count), ())
         found[area] = []
-        for number, (mutant, tests) in enumerate(drawn.items(), 1):
-            if time.monotonic() > end:
-                break  # what comes first was drawn as fairly as all
-            said = mutant.said(judge.text(mutant.file))
-            judgement = judge.judge(mutant, tests)
+        # up to the first for which no time was left: what comes first was drawn as fairly as all
+        for said, judgement in takewhile(bool, court.each(judged, drawn.items())):
             found[area].append((said, judgement))
-            where = f"{area} {number} of {len(drawn)}"
+            where = f"{area} {len(found[area])} of {len(drawn)}"
             print(f"{where}: {judgement.verdict} ({judgement.by})  {said}", flush=True)
     said = table(given.seed, found, reasons)
     print(said)
