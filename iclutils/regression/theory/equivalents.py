@@ -21,7 +21,7 @@ from iclutils.regression.theory.asymptotics import Errors
 from iclutils.regression.theory.roots import Array, fixed_point, newton
 
 
-def _finite_ridge(eigen: Float[Array, " e"], ratio: float, lam: float) -> float:
+def _finite_ridge(eigen: Float[np.ndarray, " e"], ratio: float, lam: float) -> float:
     """The ν ≥ λ with ν = λ + ν (d/n) Σ s/(s + ν), s over ``eigen`` and ``ratio`` = d/n."""
     positive = eigen[eigen > 0]
 

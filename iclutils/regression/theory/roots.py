@@ -43,14 +43,14 @@ def newton(
 
 
 def fixed_point(
-    update: Callable[[Float[Array, " m"]], Float[Array, " m"]],
-    start: Float[Array, " m"],
+    update: Callable[[Float[np.ndarray, " m"]], Float[np.ndarray, " m"]],
+    start: Float[np.ndarray, " m"],
     *,
     name: str,
     tol: float,
     max_rounds: int,
     memory: int = 5,
-) -> Float[Array, " m"]:
+) -> Float[np.ndarray, " m"]:
     """The vector that ``update`` leaves alone, by Anderson's acceleration of ``x ← update(x)``.
 
     Each round takes the combination of the last ``memory`` + 1 rounds that has the least change.
