@@ -76,7 +76,7 @@ def scratch(name: str) -> Path:
     """A fresh copy of the tree, which may be worked on meanwhile; what pages keep stays there."""
     tree = KEPT / "scratch" / name
     for old in tree.glob("*"):
-        if old.is_dir() and old.name != "_build":
+        if old.is_dir() and not old.is_symlink() and old.name != "_build":
             shutil.rmtree(old)
     ignore = shutil.ignore_patterns(*UNREAD)
     shutil.copytree(ROOT, tree, ignore=ignore, dirs_exist_ok=True)
