@@ -99,7 +99,7 @@ def train(
     checkpoints: Sequence[int],
     *,
     model: int = 0,
-    batch: int = 64,
+    batch: int,
     learning_rate: float = 1e-3,
     cooldown: float = 0.3,
     device: str = "cpu",

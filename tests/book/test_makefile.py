@@ -130,6 +130,21 @@ def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
     assert (tmp_path / ".uv").is_dir()
 
 
+def test_an_environment_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    def fail(command, what):
+        (tmp_path / ".uv.part" / "venv").mkdir(parents=True)
+        raise install.Trouble(what)
+
+    no_pip = subprocess.CompletedProcess([], 1)
+    monkeypatch.setattr(install, "OWN_UV", tmp_path / ".uv")
+    monkeypatch.setattr(install, "run", fail)
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.subprocess, "run", lambda *command, **how: no_pip)
+    with pytest.raises(install.Trouble, match="python3-venv"):
+        install.find_uv()
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_installation_that_stops_is_begun_again(checkout, tmp_path):
     """The first uv makes the environment and fails then; the next run starts from nothing."""
     folder = tmp_path / "bin"

@@ -140,6 +140,9 @@ def test_bad_input_is_refused():
         Context(3, 2, -0.1)
     with pytest.raises(ValueError, match="n·d is too large"):
         sample(tasks, context, stream(0, "x"), n=10**9)
+    for draw in (sample, sample_naive):
+        with pytest.raises(ValueError, match="tasks must"):
+            draw(1e200 * tasks, context, stream(0, "x"))
     with pytest.raises(ValueError, match=r"shape \(k d\)"):
         sample(tasks[0], context, stream(0, "x"))
     with pytest.raises(ValueError, match=r"shape \(k d\) with d = 4"):

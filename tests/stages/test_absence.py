@@ -31,7 +31,9 @@ def test_saturated_error_and_value_gain_against_sampled_prompts():
     gain = 1 - (1 - m1**2 / m2) / (1 - 2 * m1 + m2)
     # m1, m2 have standard errors below 1/(2√B) = 1.1e-3; the gain moves by at most ten times that
     assert gain == pytest.approx(absence.value_gain(K, p1, N), abs=0.02)
-    assert absence.value_gain(K, p1, N, value=0.5) > 0.2
+    half = 1 - (1 - m1**2 / m2) / (1 - 2 * 0.5 * m1 + 0.5**2 * m2)
+    assert half == pytest.approx(absence.value_gain(K, p1, N, value=0.5), abs=0.02)
+    assert half > 0.2
 
 
 @pytest.mark.parametrize(("K", "N"), [(5, 3), (20, 400), (1000, 50)])

@@ -90,6 +90,8 @@ def test_the_window_without_noise_and_bad_sizes_are_refused():
         lookup.closing(8, math.inf)
     with pytest.raises(ValueError, match="Lambda"):
         lookup.limit_window(0.0)
+    with pytest.raises(ValueError, match=r"Lambda must be .* 1e\+100"):
+        lookup.closing(8, 1.5e100)
 
 
 @pytest.mark.parametrize(("w", "Lambda"), [(0.5, 3.0), (3.0, 40.0), (5.0, math.inf)])

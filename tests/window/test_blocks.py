@@ -115,6 +115,11 @@ def test_what_is_held_is_no_departure():
 def test_the_cases_are_on_their_side_of_the_hypotheses():
     assert all(case.sigma == 0 or case.n == 2 for case in blocks.INSIDE.values())
     assert all(case.sigma > 0 and case.n > 2 for case in blocks.OUTSIDE.values())
+    for name, case in (blocks.INSIDE | blocks.OUTSIDE).items():
+        said = dict(part.replace("σ", "sigma").split("=") for part in name.split(", "))
+        assert {key: float(value) for key, value in said.items()} == {
+            key: getattr(case, key) for key in said
+        }
 
 
 def test_bad_input_is_refused():

@@ -100,6 +100,10 @@ def test_bad_input_is_refused(call, error, words) -> None:  # type: ignore[no-un
     assert all(word in str(caught.value) for word in words), caught.value
 
 
+def test_no_coordinates_have_no_length_to_divide_by() -> None:
+    assert covariates.normalised(torch.empty(2, 5, 0)).shape == (2, 5, 0)
+
+
 def test_by_trial_is_one_product_for_each_trial() -> None:
     draws = stream(0, "by trial")
     x = torch.randn(2, 3, 5, 4, generator=draws, dtype=torch.float64)

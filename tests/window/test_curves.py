@@ -124,6 +124,7 @@ def test_windows_on_other_contexts_are_independent():
 def test_a_window_in_closed_form_is_exact():
     assert window(3.0, [3.0]).estimate == (3.0, 0.0, math.inf)
     assert window(3.0, [2.0, 4.0]).estimate == (3.0, window(3.0, [2.0, 4.0]).w_se, 1)
+    assert "replicas" not in repr(window(3.0, [2.0, 4.0]))
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ def test_without_noise_the_spacing_of_the_tokens_decides(d: int) -> None:
 def test_with_a_constant_noise_the_edge_is_the_exponent_itself() -> None:
     found = scaling.edge_exponent(functions.ReLU(3), 0.0)
     assert abs(found.value - 2 / 5) < 0.02  # the approach to it at n = 10¹⁰
+    assert 0 < found.half_width < 0.02  # and what a decade still changes of it
 
 
 @pytest.mark.parametrize("d", [2, 3, 5, 10])

@@ -158,6 +158,16 @@ def test_refusals():
         value.hills_windows(-1.0, 5, log_grid(), contexts=32, generator=stream(0, "r"))
 
 
+def test_a_noticeable_slope_gains_a_thousandth_of_the_loss():
+    loss, square = 0.4, 2.5
+    slope = value.noticeable_slope(loss, square)
+    v = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
+    least = float((loss - 2 * slope * v + square * v**2).min())
+    assert least == pytest.approx(0.999 * loss, rel=1e-6)  # v to 1e-4
+    with pytest.raises(ValueError, match="square"):
+        value.noticeable_slope(0.4, -1.0)
+
+
 def test_what_a_fixed_value_weight_costs():
     """At least nothing, with an error that falls as the contexts are more."""
     tasks, w = [functions.Affine(3)], log_grid(0.1, 1000, 30)

@@ -91,7 +91,7 @@ X.explorers.directions = {
     {name: "another world: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
     {name: "a rest that is long", settings: {cv: 3}},
-    {name: "waves, as in the paper's Figure 9", settings: {link: "cosine", where: "sphere"}},
+    {name: "waves, as in the paper’s Figure 9", settings: {link: "cosine", where: "sphere"}},
   ],
   controls: [slider("wv", "looks at what does not matter",
     even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"

@@ -55,7 +55,7 @@ function linkOf(name, settings) {
     history.replaceState(null, "", location.pathname + location.search);
   }
   function tell(unknown) {
-    const lost = `The link's ${unknown.join(", ")} cannot be shown here; this is the usual value.`;
+    const lost = `The link’s ${unknown.join(", ")} cannot be shown here; this is the usual value.`;
     said.textContent = unknown.length ? lost : "";
   }
   copy.addEventListener("click", async () => {

@@ -85,7 +85,7 @@ X.explorers.glimpse = {
     frame => frame === 0 ? "not begun" : frame === FRAMES ? "finished"
       : `${Math.round(100 * frame / FRAMES)} %`)],
   panels: [{name: "Examples, and what the head answers", height: 230,
-    legend: [["the head's answer", "softmax"], ["the hidden rule", "exact"],
+    legend: [["the head’s answer", "softmax"], ["the hidden rule", "exact"],
       ["examples", "other", true]]}],
   compute({frame}) {
     const time = timeOf(frame);
@@ -99,7 +99,7 @@ X.explorers.glimpse = {
           : "The head still looks everywhere, a little less at what is far."};
   },
   draw([panel], _, {w, reach, far, curve, summary}) {
-    plot(panel, {label: `Examples and the head's answers against the place asked. ${words(summary)}`,
+    plot(panel, {label: `Examples and the head’s answers against the place asked. ${words(summary)}`,
       x: {label: "place on a circle (degrees)", short: "place", range: [-180, 180],
         ticks: [-180, -90, 0, 90, 180]},
       y: {range: [-7, 7], ticks: [-5, 0, 5]},

@@ -73,7 +73,7 @@ X.explorers.lookup = {
       ["linear attention", "linear"], ["softmax attention, best sharpness", "softmax"],
       ["the best that any predictor can do", "thin"],
       ["softmax attention before your last move", "ghost"]]},
-    {name: "Softmax's error against its sharpness: a right letter counts exp(~w~), others 1",
+    {name: "Softmax’s error against its sharpness: a right letter counts exp(~w~), others 1",
       height: 220, folded: true, legend: [
       ["error at the sharpness ~w~", "softmax"], ["log(1 + ~Λ~)", "noise"]]},
   ],
@@ -111,7 +111,7 @@ X.explorers.lookup = {
         {points: curves.softmax, kind: "softmax", name: "softmax"}],
       marks: [{at: N / K, drag: "c"}],
       dots: [{at: [N / K, linear], kind: "linear"}, {at: [N / K, best.loss], kind: "softmax"}]});
-    plot(window, {label: "Softmax attention's error against its sharpness, least at "
+    plot(window, {label: "Softmax attention’s error against its sharpness, least at "
         + `${show(best.w, 3)}.`,
       x: {label: "sharpness ~w~ (narrower →)", short: "~w~", range: [0, WIDEST]},
       y: {log: true, range: [1e-2, 2]},

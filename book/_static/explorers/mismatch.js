@@ -11,7 +11,7 @@ X.explorers.mismatch = {
     {name: "a wrong window costs", settings: {}},
     {name: "where it breaks: it costs nothing",
       settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
-    {name: "the paper's Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
+    {name: "the paper’s Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
   controls: [slider("ratio", "steepness, new tasks over old, ~L~′/~L~", round(0.1, 10), 3.2),
     {...CONTEXT, start: 2000}, {...NOISE, label: "noise over steepness, ~σ~/~L~", start: 1},

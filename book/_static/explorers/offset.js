@@ -38,7 +38,7 @@ X.explorers.offset = {
     {name: "no constant in the tasks", settings: {offset: 0}},
     {name: "much noise", settings: {sigma: 1}},
   ],
-  controls: [slider("offset", "size of the tasks' offset", even(0, 3, 0.05), 1,
+  controls: [slider("offset", "size of the tasks’ offset", even(0, 3, 0.05), 1,
     x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
   slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
   {...DIMENSION, start: 5},
@@ -72,7 +72,7 @@ X.explorers.offset = {
         softmax: [...points, [n, softmax]].sort((a, b) => a[0] - b[0])},
       rows: rows.filter(([key]) => !others.includes(key)),
       summary: repaired
-        ? `At ~n~ = ${n} the constant 1 divides linear attention's error by ${show(gained, 2)}; `
+        ? `At ~n~ = ${n} the constant 1 divides linear attention’s error by ${show(gained, 2)}; `
           + `softmax divides what is left by ${show(left, 2)}.`
         : `At ~n~ = ${n} the error of linear attention is ${show(apart, 2)} times that of softmax `
           + "attention."};

@@ -55,8 +55,8 @@ X.explorers.parallel = {
       ["first equation", "exact"], ["second equation", "target"],
       ["without its error", "thin"], ["the fit", "softmax", true],
       ["the truth", "recorded", true]]},
-    {name: "Size of the weights", height: 190, legend: [["the fit's", "softmax"],
-      ["the truth's", "thin"], ["before your last move", "ghost"]]},
+    {name: "Size of the weights", height: 190, legend: [["the fit’s", "softmax"],
+      ["the truth’s", "thin"], ["before your last move", "ghost"]]},
   ],
   compute(state) {
     const pair = equations(state);
@@ -67,9 +67,9 @@ X.explorers.parallel = {
     const off = settled(Math.hypot(w[0] - TRUE[0], w[1] - TRUE[1]), 10);
     return {pair, w, size, sizes, rows: [
       ["w1", "first weight of the fit", w[0]], ["w2", "second weight", w[1]],
-      ["size", "size of the fit's weights", size],
+      ["size", "size of the fit’s weights", size],
       ["off", "distance from those that made the labels", off]],
-      summary: `At ${plain(state.angle)}° the fit's weights have the size ${show(size, 2)}; `
+      summary: `At ${plain(state.angle)}° the fit’s weights have the size ${show(size, 2)}; `
         + `those that made the labels, the truth, have ${show(Math.hypot(...TRUE), 2)}.`};
   },
   draw([plane, size], state, {pair, w, sizes, summary}, before) {

@@ -49,8 +49,8 @@ X.explorers.phases = {
       ["B1lead", "~B~_{k,1}/log ~K~ at ~t~_{1}", at(lead, "B1") / log],
       ["Ahalf", "~A~_{k}/log ~K~ at ~t~_{3}", at(half, "A") / log],
       ["wait", "~t~_{3} in units of ~K~²/(1 − ~p~_{1})", at(half, "t") * (1 - p1) / K ** 2]],
-      summary: `The dominant feature's error passes 0.01 at ~t~ = ${show(early, 3)}, `
-        + `a rare one's at ${show(late, 3)}.${first}`};
+      summary: `The dominant feature’s error passes 0.01 at ~t~ = ${show(early, 3)}, `
+        + `a rare one’s at ${show(late, 3)}.${first}`};
   },
   draw([weights, scores, error], {K, p1}, {rare, top, unit, log, summary}, before) {
     const {lead, overtake, half} = rare.passed;

@@ -59,7 +59,7 @@
         "J",
         "stretch ~J~",
         [
-          ["yes", "on, as in the paper's Figure 9"],
+          ["yes", "on, as in the paper’s Figure 9"],
           ["no", "off"],
         ],
         "yes",
@@ -227,7 +227,7 @@
         summary:
           step === 0
             ? "Before training the head treats all directions alike. Press Play."
-            : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head's leading ` +
+            : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head’s leading ` +
               `directions are those that matter, against ${show((100 * k) / d, 2)} % by chance.`,
       };
     },

@@ -25,7 +25,7 @@
   const said = (step, threshold, near, high, beyond, low) => {
     const first = near
       ? `Near ${threshold} prompts, as many as parameters, the median error is ${show(high, 2)}`
-      : "None is near the parameters' number yet";
+      : "None is near the parameters’ number yet";
     const then = beyond ? `; with three times as many it is ${show(low, 2)}` : "";
     return `${step} sets. ${first}${then}.`;
   };

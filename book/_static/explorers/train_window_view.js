@@ -90,7 +90,7 @@
     presets: [
       {name: "it narrows", settings: {}},
       {name: "much noise: it stays wide", settings: {sigma: 1.2, n: 400}},
-      {name: "steep, as in the paper's Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
+      {name: "steep, as in the paper’s Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
       {
         name: "steep waves: it stays wide",
         settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
@@ -115,7 +115,7 @@
     ],
     panels: [
       {
-        name: "Weights of a prompt's examples, by angle to the query",
+        name: "Weights of a prompt’s examples, by angle to the query",
         height: 190,
         legend: [
           ["softmax head", "softmax"],
@@ -191,7 +191,7 @@
         y: {range: [-1.05, 1.05]},
         label:
           `Weights of ${n} tokens, relative to the largest, against the angle to the query; half ` +
-          `of the softmax head's weight lies within ${show(half, 2)} degrees.`,
+          `of the softmax head’s weight lies within ${show(half, 2)} degrees.`,
         lines: [
           {points: here.angles.map((a, i) => [a, mass[i]]), kind: "softmax", sticks: true},
           {
@@ -242,7 +242,7 @@
         x: steps,
         y: {range: [0, roomy(1.1 * Math.max(1, ...norms.map(p => p[1]), ...known.map(e => e.w)))]},
         label:
-          `The head's window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
+          `The head’s window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
           `norm of M ${show(norm(run, at), 3)}, the exact best window ${show(best.w, 3)}.`,
         lines: [
           {

@@ -15,7 +15,7 @@ X.explorers.window = {
     {name: "a clear dip", settings: {}},
     {name: "mostly noise: a wide window", settings: {sigma: 2}},
     {name: "where it breaks: waves", settings: {n: 20, sigma: 0.01, d: 5, L: 8, family: "cosine"}},
-    {name: "few examples, as in the paper's Figure 3",
+    {name: "few examples, as in the paper’s Figure 3",
       settings: {n: 20, sigma: 0.01, d: 5, L: 1, family: "relu"}},
     {name: "ten times as many, its Figure 4",
       settings: {n: 200, sigma: 0.01, d: 5, L: 1, family: "relu"}},
@@ -27,7 +27,7 @@ X.explorers.window = {
   panels: [
     {name: "Loss against the window ~w~", height: 250, legend: [["loss", "exact"],
       ["bias²", "signal"], ["variance: noise", "noise"],
-      ["variance: scatter of the task's values", "dotted"], ["loss before your last move", "ghost"]]},
+      ["variance: scatter of the task’s values", "dotted"], ["loss before your last move", "ghost"]]},
     {name: "Attention on one drawn context, by angle to the query", height: 170, folded: true, legend: [
       ["weight of a token, against the largest", "softmax"],
       ["the window, exp(~w~ cos ~θ~), same scale", "thin"]]},

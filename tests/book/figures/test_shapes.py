@@ -36,6 +36,8 @@ def test_intervals_are_shaded_and_named():
     _, (axes,) = figures.panels(1, 1)
     figures.shade_intervals(axes, [0, 1, 3], ["I", "II"])
     assert [text.get_position()[0] for text in axes.texts] == [0.5, 2.0]
+    top = axes.get_window_extent().y1
+    assert all(top < text.get_window_extent().y0 < top + 10 for text in axes.texts)
     assert len(axes.patches) == 2
     assert axes.get_xlim() == (0, 3)
 

@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
+from docutils.utils import new_document
+from sphinx import addnodes
 
 from iclutils.book import ledger
 from iclutils.book.ledger.schema import Document
 from iclutils.book.runs.files import ROOT
-from iclutils.book.site.aids import access, cite, fonts
+from iclutils.book.site.aids import access, cite, fonts, glossary
 from iclutils.book.site.downloads import offers, repository
+from iclutils.book.site.page import write_gathering_anew
 from iclutils.book.site.verdicts import sentences
 from iclutils.book.site.words import document_words
 
@@ -155,3 +158,15 @@ def test_an_address_that_is_none_is_refused():
     app = configured("github.com/owner/name")
     with pytest.raises(ValueError, match="must begin with https"):
         repository.switch_buttons(app, app.config)
+
+
+def test_a_page_that_explains_terms_is_written_anew_with_every_build():
+    """Their first use may move on any other page."""
+    env = SimpleNamespace(docname="terms", metadata={"terms": {}, "other": {}})
+    app = SimpleNamespace(env=env)
+    page = new_document("terms")
+    page += addnodes.glossary()
+    glossary.note_uses(app, page)
+    env.docname = "other"
+    glossary.note_uses(app, new_document("other"))
+    assert write_gathering_anew(app, env) == ["terms"]
