@@ -513,6 +513,11 @@ def test_statistics_of_means_are_jackknifed(rng_samples):
     tops = curves - torch.tensor([[7.0], [0.0], [0.0], [0.0]])
     by_hand = statistics.jackknife(lambda kept: statistics.parabola_top(x, kept.mean(-1)), tops)
     assert statistics.summit(x, tops) == pytest.approx(by_hand)
+    left, whole = curves, 2 * curves + 1
+    size = float(left.mean(1).norm() / whole.mean(1).norm())
+    assert statistics.unexplained(left, whole).value == pytest.approx(size)
+    times = float((left.mean(1) * whole.mean(1)).sum() / whole.mean(1).square().sum())
+    assert statistics.proportion(left, whole).value == pytest.approx(times)
 
 
 def test_two_sources_of_chance_add_up():

@@ -31,9 +31,15 @@ def test_saturated_error_and_value_gain_against_sampled_prompts():
     gain = 1 - (1 - m1**2 / m2) / (1 - 2 * m1 + m2)
     # m1, m2 have standard errors below 1/(2√B) = 1.1e-3; the gain moves by at most ten times that
     assert gain == pytest.approx(absence.value_gain(K, p1, N), abs=0.02)
-    half = 1 - (1 - m1**2 / m2) / (1 - 2 * 0.5 * m1 + 0.5**2 * m2)
-    assert half == pytest.approx(absence.value_gain(K, p1, N, value=0.5), abs=0.02)
-    assert half > 0.2
+    assert absence.value_gain(K, p1, N, value=0.5) > 0.2
+
+
+@pytest.mark.parametrize(("K", "p1", "N"), [(5, 0.5, 6), (20, 0.5, 80)])
+def test_the_loss_behind_the_value_gain_is_a_parabola_in_the_value(K, p1, N):
+    """Its least value over the loss at ν is 1 minus the gain; and without an answer it is 1/2."""
+    losses = [1 / (1 - absence.value_gain(K, p1, N, value=float(nu))) for nu in range(5)]
+    for a, b, c, d in zip(losses, losses[1:], losses[2:], losses[3:], strict=False):
+        assert a - 3 * b + 3 * c - d == pytest.approx(0, abs=1e-9 * losses[-1])
 
 
 @pytest.mark.parametrize(("K", "N"), [(5, 3), (20, 400), (1000, 50)])

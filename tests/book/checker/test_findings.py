@@ -54,3 +54,13 @@ def test_a_failure_is_said_at_once_and_what_follows_from_it_is_not(session):
         "06_stages, seed=1: broken off at cell 2 of 9, after 2 s",
         "cell 2 failed",
     ]
+
+
+@pytest.mark.parametrize("verbosity", [-1, 0, 1])
+def test_a_cell_that_ran_is_counted_and_has_no_dot_unless_pytest_is_to_say_more(verbosity):
+    config = SimpleNamespace(get_verbosity=lambda: verbosity)
+    said = {"when": "call", "skipped": False, "outcome": "passed"}
+    status = Progress(SimpleNamespace()).pytest_report_teststatus
+    cell = status(SimpleNamespace(nodeid=f"{CHAPTER}::cell1", **said), config)
+    assert cell == (None if verbosity > 0 else ("passed", "", "PASSED"))
+    assert status(SimpleNamespace(nodeid="tests/test_x.py::test_y", **said), config) is None

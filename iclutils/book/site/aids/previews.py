@@ -81,7 +81,7 @@ class Body:
 def previews_of(doctree: nodes.document, body: Body) -> Iterator[tuple[str, str]]:
     """Places of a page and the HTML that previews them."""
     for node in doctree.findall(nodes.Element):
-        if isinstance(node, (*WHOLE, nodes.list_item)) or "proof" in node["classes"]:
+        if isinstance(node, (*WHOLE, nodes.list_item)):
             for place in filter(body.starts.get, node["ids"]):
                 yield place, ITEM.sub("", cleaned(body.element(body.starts[place])))
         elif is_section(node):
