@@ -4,8 +4,8 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ANYPY := $(shell command -v python3 || command -v python || echo python3)
-# one more than the cores: for a fifth of its time a test waits for a page or a kernel
-JOBS  ?= 3
+# side by side, one for each core
+JOBS  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
@@ -52,10 +52,10 @@ page: need-name named chromium book
 pdf: chromium book
 	$(BIN)/python -m iclutils.book.paper.pdf
 
-# the largest file first: the others, among them the print and its tests, share the other worker
+# one more than the cores, for a fifth of its time a test waits for a page; the largest file first
 ## make test                  everything: make check, the site in a real browser and on paper
 test: chromium $(STAMP) unprinted check
-	$(PYTEST) $(WORKERS) --loadscope-reorder $(BROWSER) --junitxml=$(REPORTS)/site.xml
+	$(PYTEST) $(WORKERS) -n $$(($(JOBS) + 1)) --loadscope-reorder $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
