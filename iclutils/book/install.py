@@ -131,7 +131,8 @@ def say(text: str) -> None:
 
 def torch_pin() -> str:
     text = (ROOT / "requirements.in").read_text(encoding="utf8")
-    return next(line for line in text.splitlines() if line.startswith("torch=="))
+    line = next(line for line in text.splitlines() if line.startswith("torch=="))
+    return line.partition("#")[0].strip()
 
 
 def install(newest: bool = False) -> None:

@@ -130,6 +130,12 @@ def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
     assert (tmp_path / ".uv").is_dir()
 
 
+def test_the_pin_of_torch_is_read_without_its_reason(tmp_path, monkeypatch):
+    (tmp_path / "requirements.in").write_text("numpy\ntorch==2.13.0  # why\n")
+    monkeypatch.setattr(install, "ROOT", tmp_path)
+    assert install.torch_pin() == "torch==2.13.0"
+
+
 def test_an_environment_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
     def fail(command, what):
         (tmp_path / ".uv.part" / "venv").mkdir(parents=True)

@@ -27,7 +27,7 @@ PHRASES = {
     " | Your window w = {at_w} has {times} times that loss",
     "mismatch": "On tasks {ratio} times as steep | makes {worse} times the least error",
     "descent": "At τ = {tau}: eICL = {icl}, eIDG = {idg}. | peaks at τ = {peak}, with {height}.",
-    "phases": "passes {level} at t = {top2}, a rare one's at {rare2}.",
+    "phases": "passes {level} at t = {top2}, a rare one’s at {rare2}.",
     "parallel": "At {angle}° the fit’s weights have the size {size}; | truth, have {made}.",
     "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
     " | At n = {n} the error of linear attention is {apart} times",

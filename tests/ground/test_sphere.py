@@ -93,6 +93,7 @@ def test_cap_area_is_the_share_of_random_points() -> None:
         (lambda: sphere.gegenbauer(torch.ones(1), 1, DEGREES), ["d", "at least 2", "1"]),
         (lambda: sphere.gegenbauer(torch.ones(1), 3, torch.tensor([-1])), ["degrees", "-1"]),
         (lambda: sphere.wave_product(torch.full((1,), 1.1), 3, 1.0), ["t", "1.1"]),
+        (lambda: sphere.wave_product(torch.full((1,), -1.1), 3, 1.0), ["t", "-1.1"]),
         (lambda: sphere.wave_product(torch.ones(1), 3, -1.0), ["frequency", "-1"]),
         (lambda: sphere.cap_area(0.5, 1), ["d", "at least 2", "1"]),
     ],

@@ -22,3 +22,5 @@ def test_bad_input_is_refused():
         counts.linear_layer(0)
     with pytest.raises(ValueError, match="blocks"):
         counts.transformer(3, 0)
+    with pytest.raises(ValueError, match="high must be at least 4"):
+        counts.softmax_power(3, 3)

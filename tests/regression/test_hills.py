@@ -32,6 +32,15 @@ def test_the_rise_is_that_of_the_curve():
     assert found.to_the_right.value == pytest.approx(float(logs[near].mean() - logs[-5:].mean()))
 
 
+def test_half_of_the_runs_say_where_the_hill_is_and_the_others_how_high():
+    """Two of the first three runs have a hill at 30, the third a higher one at 10."""
+    logs = torch.zeros(80, 6, dtype=torch.float64)
+    logs[30, :2], logs[10, 2] = 1.0, 3.0
+    logs[10, 3:] = 5.0
+    found = hills.rise(logs)
+    assert found.from_the_left.value == pytest.approx(1.0)  # one of five places is 5 high
+
+
 def test_noise_is_no_hill():
     # 400 intervals at a level of 1e-4, one-sided: one false alarm has a chance of 2 %
     alarms = 0

@@ -167,6 +167,11 @@ def test_a_power_needs_two_rising_decades(w):
         curves.power(w, w**2)
 
 
+def test_three_points_between_the_ends_are_enough_for_a_power():
+    w = torch.logspace(0, 20, 2 * curves.EDGE + 3, dtype=F64)
+    assert curves.power(w, w**-0.4).exponent == pytest.approx(-0.4)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

@@ -91,6 +91,19 @@ def test_offset_off_removes_the_constant_part() -> None:
         torch.testing.assert_close(difference, torch.full_like(t, 4 / 3))
 
 
+def test_a_hill_is_as_high_as_it_says_and_has_its_top_at_its_place() -> None:
+    """A sample of heavier tails could pass the test of the covariance, whose error they enter."""
+    theta = torch.linspace(-3, 3, 61, dtype=torch.float64)
+    circle = torch.stack([theta.cos(), theta.sin()], -1)
+    task = {"b": torch.tensor([0.5, -2.0], dtype=torch.float64)}
+    for hills, expected in (
+        (functions.Hills(2.5), lambda b: 2.5 * (theta - b).cos()),
+        (functions.Hills(3.0, "frequency"), lambda b: (3 * theta - b).cos()),
+    ):
+        f = hills.evaluate(task, circle)
+        torch.testing.assert_close(f, torch.stack([expected(float(b)) for b in task["b"]]))
+
+
 def test_hills_take_a_product_that_rounding_made_too_large() -> None:
     t = torch.tensor([-1.0, 1.0], dtype=torch.float64)
     hills = functions.Hills(3.0, "frequency")
@@ -152,6 +165,7 @@ def test_a_distance_is_that_to_the_closest_centre() -> None:
             ["nu", "whole", "1.5"],
         ),
         (lambda: functions.Distance(3, centres=0), ValueError, ["centres", "0"]),
+        (lambda: functions.Distance(3, 0.0), ValueError, ["L", "0"]),
     ],
 )
 def test_bad_input_is_refused(call, error, words) -> None:  # type: ignore[no-untyped-def]

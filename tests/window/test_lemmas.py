@@ -48,5 +48,7 @@ def test_bad_input_is_refused():
         lemmas.term_slopes(-1.0, ones, 2, 10, 0)
     with pytest.raises(ValueError, match="alpha must be positive"):
         lemmas.loss_slope(1.0, -ones, 2, 10, 0)
+    with pytest.raises(ValueError, match="c must be"):
+        lemmas.loss_slope(-1.0, ones, 2, 10, 0)
     with pytest.raises(ValueError, match="k must be"):
         lemmas.slope_at_zero(ones, 0)

@@ -18,6 +18,18 @@ def eyes(sets, d):
     return torch.eye(d, dtype=F64).expand(sets, d, d)
 
 
+def test_several_queries_of_several_contexts_are_each_as_alone():
+    x = tokens(2, 3, 9, 4, "several")
+    context, query = x[..., :4, :], x[..., 4:, :]
+    gamma = torch.softmax(context @ query.mT, -2)
+    covariance = matrix.zonal(functions.ReLU(4))
+    found = matrix.context_loss(covariance, context, query, gamma)
+    for q in range(5):
+        one = slice(q, q + 1)
+        alone = matrix.context_loss(covariance, context, query[..., one, :], gamma[..., one])
+        torch.testing.assert_close(found.signal[..., one], alone.signal)
+
+
 def test_one_token_by_hand():
     # n = 1: the weight is 1, so the signal is 2(K(1) − K(t)) and the concentration 1
     x = tokens(1, 50, 2, 4, "one")

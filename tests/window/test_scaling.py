@@ -36,6 +36,7 @@ def test_without_noise_the_spacing_of_the_tokens_decides(d: int) -> None:
         found = scaling.noiseless_exponent(function)
         assert abs(found.value - law) < 1 / 60  # what is left at n = 10¹⁰
         assert found.half_width < 1 / 60
+    assert scaling.noiseless_exponent(functions.Affine(4)).value == pytest.approx(2 / 5, abs=0.1)
     with pytest.raises(ValueError, match=r"function\.d"):
         scaling.noiseless_exponent(functions.ReLU(3))
 

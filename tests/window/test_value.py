@@ -158,6 +158,24 @@ def test_refusals():
         value.hills_windows(-1.0, 5, log_grid(), contexts=32, generator=stream(0, "r"))
 
 
+def test_an_expansion_goes_up_to_its_degree():
+    """Affine tasks are all of degree 1."""
+    w = log_grid(0.3, 30, 10)
+    one, many = (
+        value.windows(
+            [functions.Affine(3)],
+            10,
+            w,
+            contexts=64,
+            generator=stream(0, "degree"),
+            degree=degree,
+        )[0]
+        for degree in (1, 20)
+    )
+    for name in ("A", "B", "N"):
+        torch.testing.assert_close(getattr(one, name), getattr(many, name))
+
+
 def test_a_noticeable_slope_gains_a_thousandth_of_the_loss():
     loss, square = 0.4, 2.5
     slope = value.noticeable_slope(loss, square)

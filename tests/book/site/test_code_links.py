@@ -12,6 +12,8 @@ def test_imports_bind_names_of_the_package_alone():
         "%matplotlib inline",
         "linear = 3",
         "def f(x):\n    return x",
+        "from iclutils.ground.statistics import line, mean_se",
+        "def line(mean_se):\n    return mean_se",
     ]
     assert imported(sources) == {"exact": "iclutils.window.theory.isotropic"}
 
