@@ -4,8 +4,9 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ANYPY := $(shell command -v python3 || command -v python || echo python3)
-# side by side, one for each core
-JOBS  ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+CORES  = $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+# side by side, one for each core; eight at most, for with its kernel one takes a gigabyte
+JOBS  ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) : 8)))
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
