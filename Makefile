@@ -4,7 +4,7 @@ VENV  := .venv
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ANYPY := $(shell command -v python3 || command -v python || echo python3)
-CORES  = $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+CORES := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 # side by side, one for each core; eight at most, for with its kernel one takes a gigabyte
 JOBS  ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) : 8)))
 SHELL := bash
@@ -22,7 +22,8 @@ export MKL_NUM_THREADS := 1
 REPORTS := _build/reports
 PYTEST  := $(BIN)/python -m pytest -q
 NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
-WORKERS := -n $(JOBS) --dist loadfile --no-loadscope-reorder
+SPREAD  := --dist loadfile
+WORKERS := -n $(JOBS) $(SPREAD) --no-loadscope-reorder
 BUILD   := $(BIN)/python -m iclutils.book.build
 FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
@@ -56,7 +57,7 @@ pdf: chromium book
 # one more than the cores, for a fifth of its time a test waits for a page; the largest file first
 ## make test                  everything: make check, the site in a real browser and on paper
 test: chromium $(STAMP) unprinted check
-	$(PYTEST) $(WORKERS) -n $$(($(JOBS) + 1)) --loadscope-reorder $(BROWSER) --junitxml=$(REPORTS)/site.xml
+	$(PYTEST) -n $$(($(JOBS) + 1)) $(SPREAD) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser

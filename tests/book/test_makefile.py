@@ -107,6 +107,15 @@ def test_without_an_index_uv_cannot_be_brought_and_nothing_is_half_there(checkou
     assert not (checkout / ".venv").exists()
 
 
+def without_uv(monkeypatch, folder, run, *, own_pip):
+    """A machine that has no uv, and pip or not, on which ``run`` runs what is to bring it."""
+    pip = subprocess.CompletedProcess([], 0 if own_pip else 1)
+    monkeypatch.setattr(install, "OWN_UV", folder / ".uv")
+    monkeypatch.setattr(install, "run", run)
+    monkeypatch.setattr(install.shutil, "which", lambda name: None)
+    monkeypatch.setattr(install.subprocess, "run", lambda *command, **how: pip)
+
+
 @pytest.mark.parametrize("own_pip", [True, False])
 def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
     tmp_path, monkeypatch, own_pip
@@ -117,11 +126,7 @@ def test_uv_is_brought_by_this_pythons_pip_or_that_of_an_environment(
         asked.append([str(part) for part in command])
         (tmp_path / ".uv.part").mkdir(exist_ok=True)
 
-    pip = subprocess.CompletedProcess([], 0 if own_pip else 1)
-    monkeypatch.setattr(install, "OWN_UV", tmp_path / ".uv")
-    monkeypatch.setattr(install, "run", bring)
-    monkeypatch.setattr(install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(install.subprocess, "run", lambda *command, **how: pip)
+    without_uv(monkeypatch, tmp_path, bring, own_pip=own_pip)
     assert install.find_uv() == str(tmp_path / ".uv" / "bin" / "uv")
     there = tmp_path / ".uv.part" / "venv"
     python = sys.executable if own_pip else str(there / "bin" / "python")
@@ -141,11 +146,7 @@ def test_an_environment_that_cannot_be_made_leaves_nothing_behind(tmp_path, monk
         (tmp_path / ".uv.part" / "venv").mkdir(parents=True)
         raise install.Trouble(what)
 
-    no_pip = subprocess.CompletedProcess([], 1)
-    monkeypatch.setattr(install, "OWN_UV", tmp_path / ".uv")
-    monkeypatch.setattr(install, "run", fail)
-    monkeypatch.setattr(install.shutil, "which", lambda name: None)
-    monkeypatch.setattr(install.subprocess, "run", lambda *command, **how: no_pip)
+    without_uv(monkeypatch, tmp_path, fail, own_pip=False)
     with pytest.raises(install.Trouble, match="python3-venv"):
         install.find_uv()
     assert not list(tmp_path.iterdir())

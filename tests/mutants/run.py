@@ -40,6 +40,7 @@ from scipy.stats import binomtest
 from iclutils.book.runs.files import read_json, write_atomically
 from tests.mutants import draw
 from tests.mutants.draw import CLAIMS, MACHINERY, PACKAGE, Mutant
+from tests.towers import ROOMS
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -62,6 +63,13 @@ class Judgement(NamedTuple):
 
     verdict: str
     by: str = ""
+
+    @property
+    def told(self) -> str:
+        """In words, as short as a table wants them."""
+        files = self.by.split()
+        many = self.verdict == LIVED and len(files) > 1 and files[0].startswith("tests/")
+        return f"({self.verdict}: {f'{len(files)} test files' if many else self.by})"
 
 
 class Run(NamedTuple):
@@ -138,8 +146,8 @@ class Judge:
             write_atomically(kept, json.dumps(found))
             state = "" if found["green"] else ", left out: it is red without any fault"
             print(f"{file}: {found['seconds']:.0f} s{state}", flush=True)
-        found = read_json(kept)
-        return found
+        measured: dict[str, Any] = read_json(kept)
+        return measured
 
     def executed(self, file: str) -> dict[str, Any]:
         """The lines of the package that a test file executes, in whatever copy of it."""
@@ -253,9 +261,7 @@ class Court:
         """
         tree = self.trees[0]
         files = [path.relative_to(tree).as_posix() for path in tree.glob("tests/**/test_*.py")]
-        towers = [path.name for path in (tree / "iclutils").iterdir() if path.name != "book"]
-        own = tuple(f"tests/{name}/" for name in towers)
-        left = APART if science else APART + own
+        left = APART if science else (*APART, *(f"tests/{room}/" for room in ROOMS))
         files = sorted(file for file in files if not file.startswith(left))
         self.reach.update(zip(files, self.each(Judge.measured, files), strict=True))
 
@@ -308,8 +314,7 @@ def table(seed: int, found: dict[str, list[tuple[str, Judgement]]], reasons: dic
     if left:
         lines += ["", "What lived, or was not judged:", ""]
     for said, judgement in left:
-        told = f"({judgement.verdict}: {judgement.by}) {known(said)}"
-        lines.append(f"- `{said}` {told}".rstrip())
+        lines.append(f"- `{said}` {judgement.told} {known(said)}".rstrip())
     return "\n".join(lines) + "\n"
 
 
