@@ -177,15 +177,31 @@ def _reduced_job(
     }
 
 
-def _double_descent(seed: int = 0) -> list[Job]:
+# of the planned jobs; raise one and run its sweep to add to the record
+DOUBLE_DESCENT_RUN = 400
+CONTEXT_LENGTH_RUN = 518
+
+
+def _double_descent(seed: int = 0, run: int = DOUBLE_DESCENT_RUN) -> list[Job]:
+    """Ten pretraining sets of four panels, then more of the three at κ = ½: 60 below the peak, and
+    150 above it, where they differ more.
+    """
     taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
     panels: list[tuple[float, float | str]] = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
     points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
     # the peak takes most of the time
     points += [(trial, *panel, 1.0) for trial in range(10) for panel in panels]
-    return [
+    points += [
+        (trial, *panel, tau)
+        for trial in range(10, 150)
+        for panel in panels[:3]
+        for tau in taus
+        if trial < 60 or tau > 1
+    ]
+    jobs = [
         _reduced_job(alpha, kappa, tau, 0.01, trial, seed) for trial, alpha, kappa, tau in points
     ]
+    return jobs[:run]
 
 
 def _task_diversity(seed: int = 0) -> list[Job]:
@@ -208,9 +224,10 @@ def _task_diversity(seed: int = 0) -> list[Job]:
     ]
 
 
-def _context_length(seed: int = 0) -> list[Job]:
+def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
+    """Six pretraining sets of three panels, then up to 120 of six points with much noise."""
     panels = ((0.5, 0.5), (0.5, 0.1), (20, 0.5))  # τ and ρ
-    return [
+    jobs = [
         _reduced_job(alpha, kappa, tau, rho, trial, seed)
         for tau, rho in panels
         for trial in range(6)
@@ -219,6 +236,13 @@ def _context_length(seed: int = 0) -> list[Job]:
         # 200 000 prompts at τ = 20: six sets for one κ, two for the others
         if trial < 2 or tau < 1 or kappa == 0.5
     ]
+    jobs += [
+        _reduced_job(alpha, kappa, 0.5, 0.5, trial, seed)
+        for trial in range(6, 120)
+        for kappa in (0.2, 0.5, 2)
+        for alpha in (2.5, 10)
+    ]
+    return jobs[:run]
 
 
 SWEEPS = {

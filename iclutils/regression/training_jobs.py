@@ -145,7 +145,10 @@ def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]
     same networks are trained without a curriculum too, for as many steps. These are the first
     ``trained`` jobs of the plan, whose order does not change: 9 are one network for each list at
     d = 20, 36 are four, 116 have eight pairs at d = 10 too, 152 eight at d = 20, 272 the other d,
-    and 308 have twelve at d = 20.
+    and 308 have twelve at d = 20. Then come what single rows of the ledger ask for: 380 have 30
+    networks for four of the lists at d = 20 (ch5c-transition), 780 have 48 pairs at d = 10
+    (ch5c-curriculum), 1498 a fifth list at d = 20, 68 networks at d = 5 and 48 at d = 7 and 14
+    (ch5c-sizes), and 1588 have 48 for five lists at d = 20 (ch5c-sharpness).
     """
 
     def job(d: int, tasks: int, network: int, first: int = 4, last: int = 1200) -> Settings:
@@ -158,19 +161,31 @@ def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]
         lists = (400, 4, 1000, 20, 2, 12, 60, 8, 36)
         return [job(20, tasks, network) for network in networks for tasks in lists]
 
+    small = {
+        5: (1, 3, 5, 15, 100),
+        7: (1, 4, 7, 21, 140),
+        10: (2, 6, 10, 30, 200),
+        14: (3, 8, 14, 42, 280),
+    }
     jobs = at_20(range(4))
     for network in range(8):
-        for tasks in (2, 6, 10, 30, 200):
+        for tasks in small[10]:
             jobs.append(job(10, tasks, network))
             jobs.append(job(10, tasks, network, first=10, last=1650))
     jobs += at_20(range(4, 8))
-    for d, lists in (
-        (5, (1, 3, 5, 15, 100)),
-        (7, (1, 4, 7, 21, 140)),
-        (14, (3, 8, 14, 42, 280)),
-    ):
-        jobs += [job(d, tasks, network) for network in range(8) for tasks in lists]
+    for d in (5, 7, 14):
+        jobs += [job(d, tasks, network) for network in range(8) for tasks in small[d]]
     jobs += at_20(range(8, 12))
+    jobs += [job(20, tasks, network) for network in range(12, 30) for tasks in (4, 12, 60, 400)]
+    for network in range(8, 48):
+        for tasks in small[10]:
+            jobs.append(job(10, tasks, network))
+            jobs.append(job(10, tasks, network, first=10, last=1650))
+    jobs += [job(20, 20, network) for network in range(12, 30)]
+    for d, networks in ((5, 68), (7, 48), (14, 48)):
+        jobs += [job(d, tasks, network) for network in range(8, networks) for tasks in small[d]]
+    five = (4, 12, 20, 60, 400)
+    jobs += [job(20, tasks, network) for network in range(30, 48) for tasks in five]
     return jobs[:trained]
 
 
