@@ -24,13 +24,13 @@ PYTEST  := $(BIN)/python -m pytest -q
 NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
 SPREAD  := --dist loadfile
 WORKERS := -n $(JOBS) $(SPREAD) --no-loadscope-reorder
-BUILD   := $(BIN)/python -m iclutils.book.build
+BUILD   := $(BIN)/python -m claimbook.build
 FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 # what asks nothing of a run or of the site: on the core that the build leaves free
-BESIDE  := tests/test_lint.py tests/book/test_typed.py
-ROOMS   := $(filter-out book,$(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py))))
+BESIDE  := tests/test_lint.py tests/claimbook/test_typed.py
+ROOMS   := $(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py)))
 SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
@@ -41,7 +41,7 @@ help:
 ## make book                  run every chapter that is not yet run, build the site into _build/html
 book: $(STAMP)
 	@$(BUILD) --current || { \
-	  todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
+	  todo="$$($(BIN)/python -m claimbook.runs.cache stale)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 
@@ -52,7 +52,7 @@ page: need-name named chromium book
 
 ## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
 pdf: chromium book
-	$(BIN)/python -m iclutils.book.paper.pdf
+	$(BIN)/python -m claimbook.paper.pdf
 
 # one more than the cores, for a fifth of its time a test waits for a page; the largest file first
 ## make test                  everything: make check, the site in a real browser and on paper
@@ -74,7 +74,7 @@ check: $(STAMP)
 lint: $(STAMP)
 	@failed=""; tool() { "$$@" || failed="$$failed $${1##*/}"; }; \
 	tool $(BIN)/ruff check .; \
-	tool $(BIN)/mypy iclutils; \
+	tool $(BIN)/mypy iclutils claimbook; \
 	tool $(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/book.yml; \
 	set -o pipefail; for chapter in book/chapters/*.md; do \
 	  $(BIN)/jupytext -q --from md:myst --to py:percent -o - "$$chapter" \
@@ -97,7 +97,7 @@ machinery: $(STAMP)
 
 ## make new-chapter NAME=…    write the skeleton of a chapter: two pages, their rows, their place in the contents
 new-chapter: $(STAMP) need-name
-	@$(BIN)/python -m iclutils.book.new_chapter $(NAME)
+	@$(BIN)/python -m claimbook.new_chapter $(NAME)
 	@echo "Next: make claims, make chapter NAME=\"$(NAME) $(NAME)_specialist\"; CONTRIBUTING.md has the ten steps."
 
 ## make chapter NAME=…        run and check one chapter (or several)
@@ -114,7 +114,7 @@ seeds: named seeded $(STAMP)
 
 ## make knobs [NAME=…]        run with every knob turned once, one at a time; goes on where it stopped
 knobs: named $(STAMP)
-	@todo="$$($(BIN)/python -m iclutils.book.runs.cache stale)" && if [ -n "$$todo" ]; then \
+	@todo="$$($(BIN)/python -m claimbook.runs.cache stale)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --knobs=all || [ $$? -eq 5 ]
 
@@ -136,8 +136,8 @@ frames: $(STAMP)
 
 ## make picture               from the book that was built last: the README's picture, and the explorers' without scripts
 picture: $(STAMP)
-	$(BIN)/python -m iclutils.book.paper.picture
-	$(BIN)/python -m iclutils.book.paper.explorers
+	$(BIN)/python -m claimbook.paper.picture
+	$(BIN)/python -m claimbook.paper.explorers
 
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab
@@ -173,13 +173,13 @@ chromium:
 # uv does it; where neither uv nor any Python 3 is, the message names both
 $(STAMP): requirements.lock requirements.in pyproject.toml
 	@command -v "$(ANYPY)" >/dev/null 2>&1 || { echo "Nothing here can set the book up: install Python 3 (any version), or uv (docs.astral.sh/uv) and Python 3."; exit 1; }
-	@PY="$(PY)" "$(ANYPY)" iclutils/book/install.py
+	@PY="$(PY)" "$(ANYPY)" claimbook/install.py
 
 # JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
 $(VENV)/.lab: $(STAMP) requirements-lab.txt
-	@"$(ANYPY)" iclutils/book/install.py lab
+	@"$(ANYPY)" claimbook/install.py lab
 
 ## make lock                  pin anew what requirements.in allows (the newest that agree)
 .PHONY: lock
 lock:
-	@"$(ANYPY)" iclutils/book/install.py lock
+	@"$(ANYPY)" claimbook/install.py lock

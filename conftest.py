@@ -1,1 +1,1 @@
-pytest_plugins = ["iclutils.book.checker.plugin"]
+pytest_plugins = ["claimbook.checker.plugin"]

@@ -5,17 +5,17 @@
 
 The second needs the package ``distributed``. ``--plan`` says what a sweep will cost, and runs only
 its first job; ``--device cuda`` trains the wide transformers on a GPU. How a job is written,
-resumed and added to says :mod:`iclutils.book.runs.sweeps`. The arguments of a job's function are
+resumed and added to says :mod:`claimbook.runs.sweeps`. The arguments of a job's function are
 the names of the settings in the records' files, and so stay as they are.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from iclutils.book.runs import command, records, sweeps
-from iclutils.book.runs.records import published
-from iclutils.book.runs.sweeps import Job, Sweep
-from iclutils.book.runs.tables import table
+from claimbook.runs import command, records, sweeps
+from claimbook.runs.records import published
+from claimbook.runs.sweeps import Job, Sweep
+from claimbook.runs.tables import table
 from iclutils.ground import validation
 from iclutils.ground.randomness import stream
 from iclutils.regression import layer_training, training_jobs, transformer_training

@@ -23,8 +23,8 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
 
-from iclutils.book.runs import cache
-from iclutils.book.site.content import label
+from claimbook.runs import cache
+from claimbook.site.content import label
 
 CHAPTERS = Path(__file__).resolve().parents[1] / "book" / "chapters"
 FRONT = "intro"

@@ -8,9 +8,9 @@ from typing import Any
 
 from bs4 import Tag
 
-from iclutils.book.ledger import Record, format_value
-from iclutils.book.site.verdicts.interval import WIDTH, headline
-from iclutils.book.site.words import LEGIBLE
+from claimbook.ledger import Record, format_value
+from claimbook.site.verdicts.interval import WIDTH, headline
+from claimbook.site.words import LEGIBLE
 from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 SIGNS = {

@@ -7,8 +7,8 @@ A row whose words, criterion or controls changed is noted only with a new entry 
 
 import sys
 
-from iclutils.book.ledger import load, noted
-from iclutils.book.ledger.noted import Note
+from claimbook.ledger import load, noted
+from claimbook.ledger.noted import Note
 
 
 def now() -> dict[str, Note]:

@@ -45,9 +45,9 @@ class Book:
     root: Path
 
     def __post_init__(self):
-        shutil.copytree(
-            ROOT / "iclutils", self.root / "iclutils", ignore=shutil.ignore_patterns("__pycache__")
-        )
+        for package in ("iclutils", "claimbook"):
+            unread = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / package, self.root / package, ignore=unread)
         for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
             shutil.copy(ROOT / name, self.root / name)
         (self.root / "book" / "chapters").mkdir(parents=True)
@@ -128,7 +128,7 @@ class Book:
 
     def stale(self):
         done = subprocess.run(
-            [sys.executable, "-m", "iclutils.book.runs.cache", "stale"],
+            [sys.executable, "-m", "claimbook.runs.cache", "stale"],
             cwd=self.root,
             env=environment(self.root),
             capture_output=True,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import yaml
 from nbformat import v4
 
-from iclutils.book.ledger.prose import VERDICT
-from iclutils.book.runs import cache, origin
+from claimbook.ledger.prose import VERDICT
+from claimbook.runs import cache, origin
 
 ROOT = Path(__file__).resolve().parents[1]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -81,7 +81,8 @@ class Site:
     def __init__(self, root):
         self.root = root
         unread = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "iclutils", root / "iclutils", ignore=unread)
+        for package in ("iclutils", "claimbook"):
+            shutil.copytree(ROOT / package, root / package, ignore=unread)
         (root / "book" / "chapters").mkdir(parents=True)
         (root / "tests" / "expected").mkdir(parents=True)
         shutil.copy(MINI / "claims.yml", root / "book")

@@ -1,6 +1,6 @@
 """The rules of the ledger that no schema can state: ``book/claims.yml``, ``tests/expected``.
 
-What the schema demands of each row is tested with it (``tests/book/ledger/test_schema.py``).
+What the schema demands of each row is tested with it (``tests/claimbook/ledger/test_schema.py``).
 """
 
 import json
@@ -11,14 +11,14 @@ from typing import NamedTuple
 import rows
 import sizes
 
-from iclutils.book.checker.comparison import read_expected
-from iclutils.book.checker.reference import Reference
-from iclutils.book.checker.run import expected_path
-from iclutils.book.ledger import FAILS, NOT_TESTABLE, OURS, load, noted
-from iclutils.book.ledger.schema import AUDIT_EXCUSES, RIGHT, Row
-from iclutils.book.runs import cache
-from iclutils.book.runs.files import ROOT
-from iclutils.book.runs.key import SEEDS_FILE
+from claimbook.checker.comparison import read_expected
+from claimbook.checker.reference import Reference
+from claimbook.checker.run import expected_path
+from claimbook.ledger import FAILS, NOT_TESTABLE, OURS, load, noted
+from claimbook.ledger.schema import AUDIT_EXCUSES, RIGHT, Row
+from claimbook.runs import cache
+from claimbook.runs.files import ROOT
+from claimbook.runs.key import SEEDS_FILE
 
 TO_DO = "TODO"
 

@@ -8,33 +8,34 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from towers import BOOK, GROUND, PACKAGE, TOWERS, data
+from towers import GROUND, PACKAGE, PRESS, ROOT, TOWERS, data
 
-from iclutils.book.runs import cache
+from claimbook.runs import cache
 
-ROOT = Path(__file__).resolve().parents[1]
-MODULES = sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
+MODULES = sorted(
+    path.relative_to(ROOT) for package in (PACKAGE, PRESS) for path in package.rglob("*.py")
+)
+PACKAGES = (PACKAGE.name, PRESS.name)
 MAY_SEE = {
     GROUND: {GROUND},
-    BOOK: {BOOK, GROUND},
-    "recorded": {GROUND, BOOK, *TOWERS},
+    "recorded": {GROUND, PRESS.name, *TOWERS},
     **{tower: {tower, GROUND} for tower in TOWERS},
 }
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The dotted names of the package that a module imports, anywhere in it."""
+    """The dotted names of the packages that a module imports, anywhere in it."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("iclutils"):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGES):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.startswith("iclutils"))
+            yield from (alias.name for alias in node.names if alias.name.startswith(PACKAGES))
 
 
 def imports(path: Path) -> list[list[str]]:
-    """Each import of the package as its parts, without the package's own name."""
+    """Each import of a package as its parts, without the science's own name."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf8"))
-    return [name.split(".")[1:] for name in imported(tree)]
+    return [name.removeprefix("iclutils.").split(".") for name in imported(tree)]
 
 
 def module_id(path: Path) -> str:
@@ -43,6 +44,10 @@ def module_id(path: Path) -> str:
 
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
 def test_a_tower_sees_itself_and_the_ground(path):
+    if path.parts[0] == PRESS.name:
+        allowed = {PRESS.name, GROUND}
+        assert {parts[0] for parts in imports(path)} <= allowed, f"{path} imports a tower"
+        return
     room = path.with_suffix("").parts[1]
     if room == "__init__":
         assert not imports(path), "import iclutils loads nothing"
@@ -80,7 +85,7 @@ def test_a_module_fits_in_a_readers_head(path):
     )
 
 
-CHANGES = {"iclutils.book.checker.run"}  # a chapter's run, which is filled while it runs
+CHANGES = {"claimbook.checker.run"}  # a chapter's run, which is filled while it runs
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
@@ -93,7 +98,7 @@ def test_what_travels_together_does_not_change_on_the_way(path):
         )
 
 
-SITE = PACKAGE / BOOK / "site"
+SITE = PRESS / "site"
 MAY_SEE_OF_THE_SITE = {  # each of them sees the modules of the folder itself, which see none
     "": set(),
     "verdicts": {"verdicts"},
@@ -108,7 +113,9 @@ ROOMS_OF_THE_SITE = [path for path in SITE.rglob("*.py") if path.stem not in ON_
 @pytest.mark.parametrize("path", ROOMS_OF_THE_SITE, ids=lambda path: path.stem)
 def test_a_room_of_the_site_sees_the_ground_and_what_lies_below_it(path):
     room = "" if path.parent == SITE else path.parent.name
-    seen = [parts[2:] for parts in imports(path.relative_to(ROOT)) if parts[:2] == [BOOK, "site"]]
+    seen = [
+        parts[2:] for parts in imports(path.relative_to(ROOT)) if parts[:2] == [PRESS.name, "site"]
+    ]
     for first, *_ in filter(None, seen):
         assert first not in ON_TOP, f"{path.name} imports {first}, which joins the rooms"
         known = first in MAY_SEE_OF_THE_SITE and (SITE / first).is_dir()
@@ -136,7 +143,7 @@ def test_a_cell_that_checks_is_short_and_defines_no_function(name):
             assert not defined, f"{name}: a function is defined where it is judged\n{source}"
 
 
-SOURCES = [*PACKAGE.rglob("*.py"), *(ROOT / cache.CHAPTERS).glob("*.md")]
+SOURCES = [*PACKAGE.rglob("*.py"), *PRESS.rglob("*.py"), *(ROOT / cache.CHAPTERS).glob("*.md")]
 HIDDEN_STATE = (
     r"torch\.manual_seed\(",
     r"np\.random\.seed\(",
@@ -157,7 +164,7 @@ def test_nothing_reads_a_global_seed_a_global_dtype_or_asks_for_ci(path):
         assert not found, f"{path.name}: {found[0] if found else ''}"
 
 
-KEEPING = [path for path in MODULES if path.parts[1:2] == ("book",) and len(path.parts) > 3]
+KEEPING = [path for path in MODULES if path.parts[0] == PRESS.name and len(path.parts) > 2]
 
 
 @pytest.mark.parametrize("path", KEEPING, ids=module_id)

@@ -21,7 +21,7 @@ def told(folder, capsys, code="0"):
 
 def both(folder):
     """Ten minutes of tests, two and a half of the build, five in the browser."""
-    case = ("tests.book.test_checker", "test_it", 20)
+    case = ("tests.claimbook.test_checker", "test_it", 20)
     write(folder, "check", 600, "2026-11-25T10:00:00+00:00", case)
     write(folder, "beside", 45, "2026-11-25T10:10:01+00:00", ("tests.test_lint", "test_it", 40))
     cases = [("tests.browser.test_paper", "test_one", 95), ("tests.browser.test_paper", "two", 4)]

@@ -1,6 +1,6 @@
 """The towers of the house: the package's own folders, so that a new one is listed nowhere.
 
-A tower is a folder of ``iclutils`` that is neither the ground nor the book's machinery. What a
+A tower is a folder of ``iclutils`` that is not the ground. What a
 theory may see of its own tower, beside other theories, are its data: the modules that the tower's
 ``__init__`` names in ``DATA``. Everything else may train or predict.
 """
@@ -8,11 +8,13 @@ theory may see of its own tower, beside other theories, are its data: the module
 import importlib
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[1] / "iclutils"
-GROUND, BOOK = "ground", "book"
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "iclutils"
+PRESS = ROOT / "claimbook"
+GROUND = "ground"
 FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-TOWERS = tuple(sorted(FOLDERS - {GROUND, BOOK}))
-ROOMS = (GROUND, *TOWERS)  # what can be used without a book
+TOWERS = tuple(sorted(FOLDERS - {GROUND}))
+ROOMS = (GROUND, *TOWERS)
 
 
 def data(tower: str) -> set[str]:

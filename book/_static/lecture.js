@@ -1,5 +1,5 @@
 /* What a page does while it teaches: a mark opens the line of its verdict, a prediction is chosen before its answer is seen, and
-   whatever is folded opens for a link that leads into it. Nothing is kept (iclutils/book/site: judged, lecture, cells). */
+   whatever is folded opens for a link that leads into it. Nothing is kept (claimbook/site: judged, lecture, cells). */
 (() => {
 "use strict";
 

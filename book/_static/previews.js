@@ -1,5 +1,5 @@
 /* A note beside the cross-reference that is pointed at (by mouse) or reached (by keyboard): the figure, formula, theorem,
-   term or claim it leads to. The notes are scripts of the site (iclutils.book.site.aids.previews), so that they work from
+   term or claim it leads to. The notes are scripts of the site (claimbook.site.aids.previews), so that they work from
    files; one is loaded when the first link to its page is pointed at. Escape puts a note away; touch never opens one. */
 (() => {
 "use strict";

@@ -1,4 +1,4 @@
-/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (iclutils/book/site/verdicts/filters.py). The choice is
+/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (claimbook/site/verdicts/filters.py). The choice is
    kept in the address, as in #claims?verdict=fails&source=collins2024&words=window, so that it can be linked to. */
 (() => {
 "use strict";

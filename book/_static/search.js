@@ -1,4 +1,4 @@
-/* The search page. Its places (window.bookPlaces) are made by iclutils.book.site.aids.search; nothing is requested. */
+/* The search page. Its places (window.bookPlaces) are made by claimbook.site.aids.search; nothing is requested. */
 (() => {
 "use strict";
 

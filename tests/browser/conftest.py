@@ -10,9 +10,9 @@ import axe_playwright_python
 import pytest
 from built_site import ROOT, SITE, unfold, wait_until_drawn
 
-from iclutils.book.paper import chromium, pdf
-from iclutils.book.runs.files import alone
-from iclutils.book.site.downloads import prints
+from claimbook.paper import chromium, pdf
+from claimbook.runs.files import alone
+from claimbook.site.downloads import prints
 from tests.browser.kinds import SAMPLE
 from tests.browser.looks import LOOKS, name_of
 
@@ -33,7 +33,7 @@ def printed():
     with alone(ROOT / "_build"):
         if prints.current(pdf.site_key()):
             return
-        command = [sys.executable, "-m", "iclutils.book.paper.pdf"]
+        command = [sys.executable, "-m", "claimbook.paper.pdf"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
 

@@ -4,7 +4,7 @@ import pytest
 from addresses import addresses, read
 from built_site import SITE
 
-from iclutils.book.site.aids.moved import moved
+from claimbook.site.aids.moved import moved
 
 ROADS = {
     f"{page}.html#{place}": target.replace("#", ".html#", 1)

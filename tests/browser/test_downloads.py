@@ -14,9 +14,9 @@ import pytest
 import taken_home
 from built_site import PAGES, ROOT, SITE, text_of
 
-from iclutils.book.runs import cache
-from iclutils.book.site.downloads import archive, portable
-from iclutils.book.site.downloads.offers import size_text
+from claimbook.runs import cache
+from claimbook.site.downloads import archive, portable
+from claimbook.site.downloads.offers import size_text
 
 
 @pytest.mark.parametrize("name", cache.toc_chapters())

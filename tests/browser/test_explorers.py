@@ -11,9 +11,9 @@ from urllib.parse import urljoin
 import pytest
 import torch
 
-from iclutils.book.figures import style as figures
-from iclutils.book.paper import explorers as pictures
-from iclutils.book.site.pictures.explorers import EXACT, FOLDER, SCRIPTS, SETTINGS, needed
+from claimbook.figures import style as figures
+from claimbook.paper import explorers as pictures
+from claimbook.site.pictures.explorers import EXACT, FOLDER, SCRIPTS, SETTINGS, needed
 from iclutils.ground.randomness import stream
 from iclutils.window import attention, functions
 from iclutils.window.theory import isotropic
@@ -477,7 +477,7 @@ def untouched(fresh):
 
 @pytest.mark.parametrize("name", sorted(EXACT, key=pictures.page_of))
 def test_the_pictures_show_what_the_explorers_show(untouched, address, name):
-    """Their curves; otherwise draw them anew with python -m iclutils.book.paper.explorers.
+    """Their curves; otherwise draw them anew with python -m claimbook.paper.explorers.
 
     A processor may round a place to the next tenth of a pixel.
     """
@@ -544,7 +544,7 @@ def test_the_picture_comes_first(browser, address, width, height):
 
 
 def test_the_settings_have_the_names_that_pages_may_use(explorers):
-    """The table in iclutils/book/site/pictures/explorers.py against the scripts."""
+    """The table in claimbook/site/pictures/explorers.py against the scripts."""
     page, _ = explorers
     for name, script in page.evaluate(
         "Object.entries(iclExplorers.explorers).map(([n, s]) => [n, s.controls.map(c => c.key)])"

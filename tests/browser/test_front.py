@@ -15,10 +15,10 @@ import pytest
 import yaml
 from built_site import ROOT, SITE, text_of
 
-from iclutils.book.ledger import format_value
-from iclutils.book.paper import picture
-from iclutils.book.runs import cache
-from iclutils.book.site.verdicts import sentences
+from claimbook.ledger import format_value
+from claimbook.paper import picture
+from claimbook.runs import cache
+from claimbook.site.verdicts import sentences
 from tests.browser.looks import ON_THE_NARROW
 
 SHOWN = """() => [...document.querySelectorAll('.score-list li')]

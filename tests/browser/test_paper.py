@@ -12,11 +12,11 @@ from built_site import PAGES, ROOT, SITE, text_of
 from pypdf import PdfReader
 from pypdfium2 import PdfDocument
 
-from iclutils.book.paper.explorers import FOLDER as PICTURES
-from iclutils.book.paper.explorers import PLAYED
-from iclutils.book.runs import cache
-from iclutils.book.site.downloads import archive, prints
-from iclutils.book.site.downloads.offers import size_text
+from claimbook.paper.explorers import FOLDER as PICTURES
+from claimbook.paper.explorers import PLAYED
+from claimbook.runs import cache
+from claimbook.site.downloads import archive, prints
+from claimbook.site.downloads.offers import size_text
 
 pytestmark = pytest.mark.usefixtures("printed")
 

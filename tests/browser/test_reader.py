@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from built_site import SITE
 
-from iclutils.book.paper import chromium
+from claimbook.paper import chromium
 
 FILES = SITE.as_uri() + "/"
 FOUND = [  # what a reader asks for, and the place that should come first

@@ -19,10 +19,10 @@ from record_page import (
     said,
 )
 
-from iclutils.book.ledger import Record, load, outputs
-from iclutils.book.runs import cache
-from iclutils.book.runs.files import ROOT
-from iclutils.book.runs.key import SEEDS_FILE
+from claimbook.ledger import Record, load, outputs
+from claimbook.runs import cache
+from claimbook.runs.files import ROOT
+from claimbook.runs.key import SEEDS_FILE
 
 
 @lru_cache

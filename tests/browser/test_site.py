@@ -15,10 +15,10 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from built_site import PAGES, SITE, Anchors, text_of, turn
 
-from iclutils.book.figures import legibility
-from iclutils.book.runs import cache
-from iclutils.book.site.pictures import dark
-from iclutils.book.site.pictures.gallery import figures_of_run
+from claimbook.figures import legibility
+from claimbook.runs import cache
+from claimbook.site.pictures import dark
+from claimbook.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from tests.browser.kinds import ALIKE, THIN

@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from iclutils.book.checker import reference
-from iclutils.book.checker.comparison import read_expected
-from iclutils.book.ledger import load
-from iclutils.book.ledger.conditions import condition_of
+from claimbook.checker import reference
+from claimbook.checker.comparison import read_expected
+from claimbook.ledger import load
+from claimbook.ledger.conditions import condition_of
 from iclutils.ground import sphere
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import SUPPORTED, mean_se

@@ -2,7 +2,7 @@
    explorer that the address names.
 
    The explorers are classic scripts on one namespace, iclExplorers: no modules and no requests, so
-   that they work from file:// too. iclutils/book/site/pictures/explorers.py lists them in their order and
+   that they work from file:// too. claimbook/site/pictures/explorers.py lists them in their order and
    gives each page those that it needs:
 
      numbers      grids, a minimum, log Gamma, uniform and normal numbers

@@ -1,0 +1,74 @@
+"""The kernel that runs a chapter's cells, where the book needs another behaviour than nbval's."""
+
+import ast
+import json
+import queue
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+CELL_TIMEOUT = 600.0  # seconds, where the command line names none
+LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
+
+
+LOADED = """
+__import__("json").dumps(sorted(
+    module.__file__ for name, module in __import__("sys").modules.items()
+    if name.partition(".")[0] in ("iclutils", "claimbook")
+    and getattr(module, "__file__", None)))
+"""
+
+
+def adapt(kernel: Any) -> None:
+    """Give an nbval kernel the book's way of running a cell and of waiting for its reply."""
+
+    def execute(source: str, allow_stdin: bool | None = None) -> str:
+        # nbval runs cells with store_history=False: IPython then does not see a trailing ';'
+        message_id: str = kernel.kc.execute(
+            source, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+        )
+        return message_id
+
+    def wait(message_id: str, timeout: float | None = None) -> None:
+        await_reply(kernel, message_id, timeout or CELL_TIMEOUT)
+
+    kernel.execute_cell_input = execute
+    kernel.await_reply = wait
+
+
+def loaded_files(kernel: Any) -> list[Path]:
+    """The files of the package's modules that a kernel has loaded by now."""
+    asked = kernel.kc.execute("", silent=True, user_expressions={"loaded": LOADED.strip()})
+    answer = await_reply(kernel, asked, CELL_TIMEOUT)["user_expressions"]["loaded"]
+    files = json.loads(ast.literal_eval(answer["data"]["text/plain"]))
+    return [Path(file).resolve() for file in files]
+
+
+def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
+    """Wait for the kernel's reply to a cell, ``timeout`` seconds at most; the reply's content.
+
+    nbval's own way waits out the whole time when the kernel has died; this one looks every two
+    seconds. Raises ``RuntimeError`` for a dead kernel and ``queue.Empty`` when the time is over.
+    """
+    end = time.monotonic() + timeout
+    while True:
+        left = max(0.0, end - time.monotonic())
+        try:
+            message = kernel.get_message(stream="shell", timeout=min(LOOK_EVERY, left))
+        except queue.Empty:
+            if not kernel.is_alive():
+                raise RuntimeError("the kernel died (killed, or out of memory?)") from None
+            if time.monotonic() >= end:
+                raise
+            continue
+        if message["parent_header"].get("msg_id") == message_id:
+            content: dict[str, Any] = message["content"]
+            return content
+
+
+def processor_seconds(kernel: Any) -> float:
+    """What a kernel has computed: on one thread this is its runtime on an idle core."""
+    times = psutil.Process(kernel.km.provisioner.process.pid).cpu_times()
+    return float(times.user + times.system)

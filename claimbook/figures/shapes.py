@@ -1,0 +1,175 @@
+"""The few figure shapes that recur: panels, bands, shaded intervals, legends, ticks, names."""
+
+import itertools
+import math
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import torch
+from jaxtyping import Float
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from claimbook.figures.style import WIDTH, ramp
+
+Colour = str | tuple[float, float, float]
+NEAR = 0.3  # of the ends of two curves, that share one name
+
+
+def panels(
+    rows: int, columns: int, *, height: float = 2.3, sharex: bool = False, sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A grid of panels at the book's width; returns the figure and a flat list.
+
+    ``height`` of each row is in inches. Two columns are what a phone can show with axes; three and
+    more are for maps without tick labels.
+    """
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(WIDTH, height * rows),
+        squeeze=False,
+        sharex=sharex,
+        sharey=sharey,
+    )
+    return figure, list(axes.flat)
+
+
+def band(
+    axes: Axes,
+    x: Sequence[float] | Float[Tensor, " points"],
+    samples: Float[Tensor, "trials points"],
+    *,
+    label: str | None = None,
+    colour: Colour | None = None,
+    spread: str = "sd",
+) -> None:
+    """Draw the mean over trials and a band around it.
+
+    ``spread`` is what the band shows, to be said in the caption: ``"sd"`` (± one standard deviation
+    over trials) or ``"quartiles"`` (median and quartiles).
+    """
+    x = torch.as_tensor(x, dtype=torch.float64)
+    if spread == "quartiles":
+        shares = torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64)
+        low, centre, high = torch.quantile(samples.double(), shares, dim=0)
+    else:
+        centre = samples.mean(0)
+        low = centre - samples.std(0)
+        high = centre + samples.std(0)
+    line, = axes.plot(x, centre, label=label, color=colour)
+    hidden = f"_{label}" if label else None  # named in the figure's table, not in the legend
+    shade = line.get_color()
+    axes.fill_between(x, low, high, color=shade, alpha=0.2, linewidth=0, label=hidden)
+
+
+def swept_bands(
+    axes: Axes,
+    x: Sequence[float] | Float[Tensor, " points"],
+    values: Sequence[float],
+    samples: Float[Tensor, "values trials points"],
+    letter: str,
+) -> None:
+    """One band (mean ± one standard deviation) for each value of a swept parameter.
+
+    ``letter`` is the parameter's name in the legend.
+    """
+    for colour, value, one in zip(ramp(len(values)), values, samples, strict=True):
+        band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)
+
+
+def shade_intervals(axes: Axes, edges: Sequence[float], names: Sequence[str]) -> None:
+    """Shade the intervals of the x axis between rising ``edges``; write their names above.
+
+    There is one edge more than there are names.
+    """
+    for name, low, high, shade in zip(names, edges, edges[1:], ramp(len(names)), strict=False):
+        axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0, label=f"_{name}")
+        middle = (low + high) / 2
+        above = axes.get_xaxis_transform()
+        axes.text(middle, 1.02, name, ha="center", transform=above, fontsize=9)
+    axes.set_xlim(edges[0], edges[-1])
+
+
+def legend(figure: Figure, *, columns: int = 3) -> None:
+    """One legend for all panels, above them, each label once."""
+    handles: dict[str, Artist] = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            handles.setdefault(label, handle)
+    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns)
+
+
+def annotate(
+    axes: Axes, x: float, y: float, text: str, colour: Colour, *, ha: str = "left"
+) -> None:
+    """Write the name of a curve beside it, in place of a legend.
+
+    It has the curve's ``colour``, darker, to be read on white; ``ha`` says which end of the text is
+    at (x, y).
+    """
+    axes.text(
+        x,
+        y,
+        text,
+        color=[0.7 * part for part in to_rgb(colour)],
+        ha=ha,
+        va="center",
+        fontsize=9,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1.0},
+    )
+
+
+def name_ends(
+    axes: Axes,
+    x: float,
+    ends: Sequence[float] | Float[Tensor, " values"],
+    values: Sequence[float],
+    letter: str,
+    *,
+    gap: float,
+) -> None:
+    """Name the curves of a swept parameter at their ends, in the colours of ``swept_bands``.
+
+    ``x`` is where the names stand and ``ends`` the heights at which the curves end. Curves that end
+    within :data:`NEAR` of the next share one text, and texts stand ``gap`` apart; ``letter`` stands
+    before the highest.
+    """
+    heights = torch.as_tensor(ends, dtype=torch.float64)
+    order = heights.argsort().tolist()
+    groups = [[order[0]]]
+    for before, one in itertools.pairwise(order):
+        if heights[one] - heights[before] < NEAR:
+            groups[-1].append(one)
+        else:
+            groups.append([one])
+    height = -math.inf
+    for group in groups:
+        height = max(float(heights[group].mean()), height + gap)
+        text = spans([index in group for index in range(len(values))], values)
+        named = f"{letter} = {text}" if group is groups[-1] else text
+        annotate(axes, x, height, named, ramp(len(values))[group[-1]])
+
+
+def spans(chosen: Sequence[bool], values: Sequence[float]) -> str:
+    """The chosen values as text, three and more in a row as first–last.
+
+    >>> spans([True, True, True, False, True], [0.1, 0.3, 1.0, 3.0, 10.0])
+    '0.1–1, 10'
+    """
+    texts: list[str] = []
+    for inside, run in itertools.groupby(range(len(values)), key=lambda i: chosen[i]):
+        row = [f"{values[i]:g}" for i in run]
+        if inside:
+            texts += row if len(row) < 3 else [f"{row[0]}–{row[-1]}"]
+    return ", ".join(texts)
+
+
+def plain_ticks(axis: Axis, values: Sequence[float]) -> None:
+    """Ticks of a logarithmic axis as plain numbers, 0.5 and not a power of ten, and no others."""
+    axis.set_ticks(values, [f"{value:g}" for value in values])
+    axis.set_ticks([], minor=True)

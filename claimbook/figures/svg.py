@@ -1,0 +1,69 @@
+"""A figure as SVG, with the table of what it shows and how well it reads."""
+
+import io
+import re
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from claimbook.figures import data, legibility, weights
+from claimbook.figures.wide import lay_wide
+
+
+def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
+    """A figure as SVG, and what goes with it.
+
+    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads; ``npz``, where
+    it carries trained weights, and, where its panels stand in several rows, ``wide``: the same
+    panels side by side for a wide screen. The same figure gives the same bytes. Words are outlines,
+    so that it looks the same on every machine; a reader who cannot see it has the alternative text
+    and the table. Maps and clouds of points are pictures inside it. The figure is left in its last
+    layout.
+    """
+    with_it: dict[str, Any] = {"csv": data.csv_text(figure)}
+    lettering = legibility.lettering(figure)
+    with_it["lettering"] = lettering
+    trained = weights.npz(figure)
+    if trained:
+        with_it["npz"] = trained
+    for dense in figure.findobj(legibility.dense):
+        dense.set_rasterized(True)
+    narrow = text_of(figure)
+    if lay_wide(figure):
+        wide = legibility.lettering(figure, legibility.LAPTOP)
+        lettering["smallest"] = min(lettering["smallest"], wide["smallest"])
+        lettering["faults"] += [f"side by side: {fault}" for fault in wide["faults"]]
+        with_it["wide"] = text_of(figure)
+    return narrow, with_it
+
+
+def text_of(figure: Figure) -> str:
+    """The SVG itself."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None}, dpi=220)
+    return re.sub(r' (?:d|x|y)="[^"]+"', to_hundredths, text.getvalue())
+
+
+def to_hundredths(attribute: re.Match[str]) -> str:
+    """Coordinates to a hundredth of a point: a third of the file is digits that no screen shows."""
+    return re.sub(r"(\.\d\d)\d+", r"\1", attribute[0])
+
+
+def show_as_svg() -> None:
+    """In IPython, display figures through :func:`as_svg` alone; elsewhere do nothing."""
+    from IPython.core.formatters import SVGFormatter
+    from IPython.core.getipython import get_ipython
+
+    class FigureFormatter(SVGFormatter):
+        """Not ``for_type``: Matplotlib's inline backend clears that whenever it is set up."""
+
+        def __call__(self, shown: object) -> object:
+            return as_svg(shown) if isinstance(shown, Figure) else super().__call__(shown)
+
+    shell = get_ipython()
+    if shell is not None and shell.display_formatter is not None:
+        from matplotlib_inline.config import InlineBackend
+
+        InlineBackend.instance(parent=shell).figure_formats = {"svg"}
+        formatters = shell.display_formatter.formatters
+        formatters["image/svg+xml"] = FigureFormatter(parent=shell.display_formatter)

@@ -1,0 +1,97 @@
+"""Where the site shows a page's code: set-up at the end, a figure's code at the figure.
+
+Cells tagged ``setup`` (imports, knobs) come first in a page's file and its notebook, where they
+have to run first. On the site they stand at the end, under "Run it", with a link at the top.
+"""
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import TypeGuard
+
+from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
+from sphinx.util import logging
+
+from claimbook.runs.cache import CHAPTERS
+from claimbook.site.nodes import from_run, tag
+from claimbook.site.page import Page
+
+logger = logging.getLogger(__name__)
+
+SETUP = "setup"  # the tag of a cell
+RUN = "Run it"
+RUN_ANCHOR = "run-it"
+
+
+def is_cell(node: nodes.Node) -> TypeGuard[nodes.container]:
+    """Whether a node is a code cell with its outputs."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+
+
+def cells(node: nodes.Element) -> Iterator[nodes.container]:
+    """The code cells in a part of a page."""
+    return (one for one in node.findall(nodes.container) if is_cell(one))
+
+
+def unfolded(node: nodes.Element) -> None:
+    """Take the bars off the code in a part of a page."""
+    for bar in list(node.findall(HideCodeCellNode)):
+        bar.replace_self(bar.children)
+
+
+def code_without_bar(figure: nodes.figure) -> list[nodes.Node]:
+    """The folded code behind a figure, taken out of the page, in the order in which it runs.
+
+    That is the code of the cell that draws it, and of the folded cells that stand directly before
+    or behind it and show nothing: those that compute what is drawn, or what the text says of it.
+    None of a cell whose code is in sight.
+    """
+    cell = figure.parent
+    while cell is not None and not is_cell(cell):
+        cell = cell.parent
+    if cell is None or cell.get("hide_mode") != "input":
+        return []
+    around = cell.parent
+    at = around.index(cell)
+    before = list(takewhile(is_silent, reversed(around[:at])))[::-1]
+    behind = list(takewhile(is_silent, around[at + 1 :]))
+    rest = around[at + 1 + len(behind) :]
+    if rest and next(rest[0].findall(nodes.figure), None) is not None:
+        behind = []  # they compute what the next figure draws
+    for one in (*before, *behind):
+        around.remove(one)
+    bars = [bar for one in (*before, cell, *behind) for bar in one.findall(HideCodeCellNode)]
+    for bar in bars:
+        bar.parent.remove(bar)
+    return [code for bar in bars for code in bar.children]
+
+
+def is_silent(node: nodes.Node) -> bool:
+    """Whether a node is a cell whose code is folded, and which shows nothing and has no address."""
+    return (
+        is_cell(node)
+        and node.get("hide_mode") == "input"
+        and not node["ids"]
+        and all(isinstance(one, HideCodeCellNode) or not one.children for one in node.children)
+    )
+
+
+def move_setup(page: Page, doctree: nodes.document) -> None:
+    """Take the cells tagged ``setup`` out of their places and show them at the end."""
+    taken = [cell for cell in cells(doctree) if SETUP in cell["cell_metadata"].get("tags", [])]
+    if not taken:
+        return
+    for cell in taken:
+        if next(cell.findall(nodes.figure), None) is not None:
+            logger.warning("a cell tagged 'setup' draws a figure", location=cell)
+        cell.parent.remove(cell)
+        unfolded(cell)
+    whole = doctree.next_node(nodes.section)
+    link = tag("a", RUN, href=f"#{RUN_ANCHOR}")
+    whole.insert(1, tag("p", link, classes=["run-link", "screen-only"]))
+    chapter = page.name.removeprefix(f"{CHAPTERS.as_posix()}/")
+    command = tag("code", f"make chapter NAME={chapter}")
+    files = from_run("", what="chapter_files", chapter=chapter)
+    how = tag("p", command, " runs and checks this page. To take home: ", files)
+    folded = tag("details", tag("summary", "The set-up"), *taken, classes=["page-fold"])
+    whole += tag("div", tag("h2", RUN), how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])

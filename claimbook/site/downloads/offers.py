@@ -1,0 +1,72 @@
+"""The files that the site offers: notebooks, Markdown, hand-outs, sweeps, the ledger.
+
+They lie under ``book/downloads`` of the site, so that their addresses stay. The PDFs that come to
+lie beside them are printed from the finished site
+(:mod:`claimbook.site.downloads.prints`).
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from claimbook.runs import cache
+from claimbook.runs.files import ROOT, files_under, write_atomically
+from claimbook.site.content import Content
+from claimbook.site.downloads import export, wheel
+
+FOLDER = "book/downloads"
+HANDOUT = "_exercises.md"  # what the name of a chapter's hand-out ends in
+
+
+def recorded() -> list[Path]:
+    """Results of runs too long for the book, and the verdicts of other master seeds."""
+    return sorted((ROOT / "book" / "recorded").glob("*.json"))
+
+
+def size_text(size: int) -> str:
+    """A size as a reader wants it: kB below a million bytes, MB from there."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The files of one build."""
+
+    key: str  # of the site, which a print of it carries too
+    files: Mapping[str, bytes]  # what is in each, by its place on the site
+
+    def write(self, site: Path) -> None:
+        """Put the files into the site, and leave none there that is no longer offered."""
+        for place, file in self.files.items():
+            write_atomically(site / place, file)
+        for path in (site / FOLDER).glob("*"):
+            if path.relative_to(site).as_posix() not in self.files:
+                path.unlink()
+
+
+@lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
+def offers_of(content: Content) -> Offers:
+    """The files to take home."""
+    files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
+    for name in content.chapters:
+        written = content.notebook_folder / cache.CHAPTERS / name
+        files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
+        files.append(cache.chapter_path(name, ROOT))
+    held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
+    held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
+    for place, text in export.ledger_files(content.entries.values(), content.results).items():
+        held[place] = text.encode()
+    return Offers(site_key(content.results.digest()), held)
+
+
+def site_key(results_digest: str) -> str:
+    """A digest of all that the pages are made of: a print with this key is one of this site."""
+    digest = hashlib.sha256(results_digest.encode())
+    files = files_under(ROOT / "book")
+    files += [ROOT / name for name in ("_config.yml", "_toc.yml", "CITATION.cff")]
+    for path in sorted(path for path in files if path.exists()):
+        name = path.relative_to(ROOT).as_posix().encode()
+        digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()

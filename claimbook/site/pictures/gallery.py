@@ -1,0 +1,130 @@
+"""The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
+
+Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
+``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen, and
+``<name>.npz`` with the trained weights that a figure carries.
+
+A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
+(:mod:`claimbook.figures`). How the pages show them:
+:mod:`claimbook.site.pictures.run_figure`.
+"""
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from claimbook.runs import cache
+from claimbook.runs.cache import CachedRun
+from claimbook.runs.files import ROOT, write_atomically
+from claimbook.site.content import Content
+from claimbook.site.pictures.dark import dark_svg
+
+FOLDER = "book/figures"
+SVG = "image/svg+xml"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of a chapter; the files are named from the root of the site."""
+
+    name: str
+    chapter: str
+    caption: str  # Markdown
+    alt: str
+    output: Mapping[str, Any]  # what the run displayed; nothing where the chapter is not run
+
+    @property
+    def svg_file(self) -> str:
+        """The place of the drawing."""
+        return self.file()
+
+    def file(self, *, wide: bool = False, dark: bool = False) -> str:
+        """The place of the drawing for one kind of screen."""
+        return f"{FOLDER}/{self.name}{'-wide' if wide else ''}{'-dark' if dark else ''}.svg"
+
+    @property
+    def csv_file(self) -> str:
+        """The place of the numbers that it shows."""
+        return f"{FOLDER}/{self.name}.csv"
+
+    @property
+    def npz_file(self) -> str:
+        """The place of the trained weights that it carries."""
+        return f"{FOLDER}/{self.name}.npz"
+
+    @property
+    def npz(self) -> bytes:
+        """The trained weights that it carries; empty where there are none."""
+        return base64.b64decode(self.with_it.get("npz", ""))
+
+    @property
+    def svg(self) -> str:
+        """The drawing; empty where the chapter is not run."""
+        return str(self.output.get("data", {}).get(SVG, ""))
+
+    @property
+    def wide_svg(self) -> str:
+        """The same panels side by side; empty where they are in one row anyway."""
+        return str(self.with_it.get("wide", ""))
+
+    @property
+    def with_it(self) -> Mapping[str, Any]:
+        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
+        carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
+        return carried
+
+
+def code_cells(notebook: Any) -> list[Any]:
+    """The code cells of a notebook."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
+    """The figures of a chapter, in its order: words from the chapter, pictures from its run."""
+    written = code_cells(cache.read_chapter(cache.chapter_path(chapter, ROOT)))
+    ran = code_cells(run.notebook) if run else written
+    found: list[Figure] = []
+    for cell, done in zip(written, ran, strict=True):
+        pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
+        options = cell.metadata.get("mystnb", {})
+        figure = options.get("figure", {})
+        for picture in pictures or [{}] * bool(figure):
+            name = figure.get("name", "")
+            caption = str(figure.get("caption", "")).strip()
+            alt = options.get("image", {}).get("alt", "")
+            found.append(Figure(name, chapter, caption, alt, picture))
+    return found
+
+
+@lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
+def figures_of(content: Content) -> Mapping[str, Figure]:
+    """Every figure of the chapters by its name; of names that two share Sphinx warns."""
+    return {
+        figure.name: figure
+        for chapter, run in content.runs.items()
+        for figure in figures_of_run(chapter, run)
+    }
+
+
+def write_figures(figures: Iterable[Figure], site: Path) -> None:
+    """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
+    written: set[Path] = set()
+    for figure in figures:
+        if not figure.output:
+            continue
+        contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
+        if figure.npz:
+            contents[figure.npz_file] = figure.npz
+        for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
+            if svg:
+                contents[figure.file(wide=wide)] = svg
+                contents[figure.file(wide=wide, dark=True)] = dark_svg(svg)
+        for name, content in contents.items():
+            write_atomically(site / name, content)
+            written.add(site / name)
+    for path in (site / FOLDER).glob("*"):
+        if path not in written:
+            path.unlink()

@@ -1,0 +1,135 @@
+"""How the pages show the figures: each with links to its files, and any of them on another page.
+
+Every chapter's figure gets a line with links to its SVG and its numbers under its caption, and its
+code, where the cell hides it.
+``{run-figure} NAME`` shows a chapter's figure on another page, with a caption of its own and a link
+to its place.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from claimbook.site.cells import code_without_bar
+from claimbook.site.nodes import from_run, html_tag, tag
+from claimbook.site.page import Page
+from claimbook.site.pictures.gallery import Figure, figures_of
+
+PIXELS = 4 / 3  # to a point
+SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
+WIDE = "(min-width: 760px), print"  # there the text has the room of LAPTOP; paper has most of it
+
+
+class RunFigure(SphinxDirective):
+    """A chapter's figure on another page: ``{run-figure} NAME``, the caption inside.
+
+    ``:alt:`` is its alternative text here (else the chapter's).
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[Mapping[str, Any]] = {"alt": directives.unchanged_required}
+
+    def run(self) -> list[nodes.Node]:
+        """A figure whose picture and links are places."""
+        name = self.arguments[0]
+        alt = self.options.get("alt", "")
+        shown = from_run("", what="figure_picture", name=name, alt=alt)
+        links = from_run("", what="figure_links", name=name)
+        caption = tag("figcaption", *self.parse_content_to_nodes(), links)
+        return [tag("figure", shown, caption, classes=["run-figure"])]
+
+
+def named(page: Page, node: nodes.Element) -> Figure:
+    """The figure that a place names; raises ``ValueError`` where no chapter has one."""
+    known = figures_of(page.content)
+    name = node["name"]
+    if name not in known:
+        raise ValueError(f"run-figure: no chapter has a figure '{name}'; there are {sorted(known)}")
+    return known[name]
+
+
+def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """The picture of a chapter's figure."""
+    figure = named(page, node)
+    if not figure.output:
+        return [nodes.paragraph("", "This figure is not run yet.")]
+    return pictures(page, figure, node["alt"])
+
+
+def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
+    """The line under a chapter's figure on another page."""
+    figure = named(page, node)
+    place = f"{page.to_chapter(figure.chapter)}#{figure.name}"
+    return [files_line(page, figure, tag("a", "In its chapter", href=place), " · ")]
+
+
+def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
+    """The figure in the colours of either theme, on a wide screen with its panels side by side.
+
+    The theme shows one of the two. Sizes are stated so that the page does not jump when it comes.
+    """
+    words = " ".join((alt or figure.alt).split())
+    found = []
+    for dark, shown in ((False, "only-light"), (True, "only-dark")):
+        source = page.to_file(figure.file(dark=dark))
+        image = tag("img", src=source, alt=words, classes=[shown], **pixels(figure.svg))
+        # not the image alone: the theme hides captions beside the image of the other theme
+        picture = tag("picture", image)
+        if figure.wide_svg:
+            wide = page.to_file(figure.file(wide=True, dark=dark))
+            picture.insert(0, tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg)))
+            picture["classes"].append("wide")
+        found.append(picture)
+    return found
+
+
+def pixels(svg: str) -> dict[str, str]:
+    """The size of a figure's drawing as attributes of its image."""
+    stated = SIZE.findall(svg[svg.index("<svg") :][:500])
+    return {side: str(round(PIXELS * float(points))) for side, points in stated}
+
+
+def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
+    """The line under a caption; ``before`` stands first in it.
+
+    To a screen reader each link says of which figure it is.
+    """
+    files = {"SVG": figure.svg_file, "data (CSV)": figure.csv_file}
+    if figure.npz:
+        files["weights (NPZ)"] = figure.npz_file
+    links: list[nodes.Node | str] = []
+    for what, place in files.items():
+        label = f"{what} of the figure {figure.name}"
+        link = tag("a", what, href=page.to_file(place), aria_label=label)
+        links += [" · ", link] if links else [link]
+    return tag("p", *before, *links, classes=["figure-files"])
+
+
+def show_figures(page: Page, doctree: nodes.document) -> None:
+    """Show each figure that a chapter's cell draws from its file, with links to its files."""
+    known = figures_of(page.content)
+    for node in list(doctree.findall(nodes.figure)):
+        found = [known[name] for name in node["names"] if name in known]
+        if found:
+            show_figure(page, node, found[0])
+
+
+def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
+    """Show one figure from its file: one file a figure, whichever page shows it."""
+    image = next(iter(node.findall(nodes.image)), None)
+    if image is not None and figure.output:
+        image.replace_self(pictures(page, figure))
+    legend = next(iter(node.findall(nodes.legend)), None)
+    if legend is None:
+        legend = nodes.legend()
+        node += legend
+    tools = tag("div", files_line(page, figure), classes=["figure-tools"])
+    code = code_without_bar(node)
+    if code:
+        tools.insert(0, tag("details", tag("summary", "code"), *code, classes=["figure-code"]))
+    legend += tools

@@ -1,0 +1,222 @@
+"""What a chapter shows, read from its run, written, read back and compared."""
+
+import pytest
+from msgspec.structs import replace
+from nbformat import v4
+
+from claimbook.checker import drawn, reference, written
+from claimbook.checker.drawn import Series
+from claimbook.checker.reference import Claim, Headline, Part
+from claimbook.ledger import Record
+from claimbook.ledger.lines import Number
+from claimbook.ledger.prose import VERDICT
+from iclutils.ground.comparison import equal
+
+NUMBER = Number(0.331, 0.012)
+HELD = "= 0.3333 to within 0.05"
+CLAIM = Claim(
+    Headline("row", "holds", *NUMBER),
+    {"slope": Part("supported", *NUMBER, HELD)},
+    {"flat": Part("contradicted", *NUMBER, "= 0 to within 0.05")},
+)
+CSV = "panel,title,x_axis,series,kind,x,y,colour\n" + "".join(
+    f"1,Loss,steps,theory,line,{x},{2.5 * x + 0.001},#0173b2\n" for x in range(9)
+)
+DRAWING = "2,,,token,points,0,1,#0173b2\n"
+TABLE = "<table><tr><th>L</th><th>w</th></tr><tr><td>1</td><td>8.25 ± 0.10</td></tr></table>"
+PART = equal(0.33123, 1 / 3, tol=0.05, se=0.0025, dof=19)
+RECORD = Record("c", "row", "holds", 0.33123, 0.01225, {"slope": PART}, {}, {}, True)
+
+
+def notebook():
+    cell = v4.new_code_cell("1", metadata={"mystnb": {"figure": {"name": "fig-x"}}})
+    picture = {"image/svg+xml": "<svg/>"}
+    cell.outputs = [
+        v4.new_output("display_data", picture, metadata={"image/svg+xml": {"csv": CSV + DRAWING}}),
+        v4.new_output("execute_result", {"text/html": TABLE, "text/plain": "?"}),
+        v4.new_output("stream", name="stdout", text="loss 0.125\n\nlast\n"),
+        v4.new_output("display_data", {"text/plain": "row", VERDICT: RECORD.to_json()}),
+        v4.new_output(
+            "display_data",
+            {"application/papermill.record/text/plain": "'0.33'"},
+            metadata={"scrapbook": {"name": "slope"}},
+        ),
+    ]
+    folded = v4.new_code_cell("2", metadata={"tags": ["hide-input"]})
+    folded.outputs = [v4.new_output("stream", name="stdout", text="unseen")]
+    last = v4.new_code_cell("3")
+    last.outputs = [v4.new_output("execute_result", {"text/plain": "(3.25, 'a')"})]
+    return v4.new_notebook(cells=[cell, folded, last])
+
+
+def test_what_a_page_shows_is_read_from_its_run():
+    shown = reference.of_run(notebook())
+    assert shown.claims == {"row": replace(CLAIM, controls={})}
+    assert shown.told == {"slope": "0.33"}
+    assert shown.tables == [["L | w", "1 | 8.25 ± 0.10"]]
+    assert shown.printed == [["loss 0.125", "last"], ["(3.25, 'a')"]]
+    words = {"title": "Loss", "series": "theory", "kind": "line", "colour": "#0173b2"}
+    at = {"x": [0, 2, 4, 6, 8], "y": [0.001, 5.001, 10, 15, 20]}
+    assert shown.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
+
+
+def test_a_claim_that_was_not_tested_shows_no_number():
+    untested = Record("c", "row", "not testable", None, None, {}, {}, {}, True)
+    assert reference.claim_of(untested) == Claim(Headline("row", "not testable"), {}, {})
+
+
+def test_what_is_written_is_read_back():
+    untested = Claim(Headline("none", "not testable"), {}, {})
+    held = replace(reference.of_run(notebook()), entries=[CLAIM, untested])
+    text = written.write(held, "# Head\n")
+    assert written.parse(text) == held
+    assert text.startswith(
+        "# Head\nclaims:\n"
+        "- claim: {id: row, verdict: holds, value: 0.331, half_width: 0.012}\n"
+        "  parts:\n"
+        "    slope: [supported, 0.331, 0.012, = 0.3333 to within 0.05]\n"
+    )
+    assert "points: 9, x: [0, 2, 4, 6, 8], y: [0.001, 5.001, 10, 15, 20]}\n" in text
+
+
+ONE = "{id: row, verdict: holds, value: 1, half_width: 0}"
+ENTRY = f"{{claim: {ONE}, parts: {{}}, controls: {{}}}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", "Expected `object`, got `array`"),
+        ("claims: []", "holds no claim"),
+        (f"claims: [{{claim: {ONE}}}]", r"missing required field `parts` - at `\$.claims\[0\]`"),
+        (f"claims: [{ENTRY.replace('{}', '{a: [supported, 1]}', 1)}]", "Expected `array` of"),
+        (f"claims: [{ENTRY.replace('holds', 'is fine')}]", "matching regex .*holds in part"),
+        (f"claims: [{ENTRY}, {ENTRY}]", "two entries for row"),
+        (f"claims: [{ENTRY}]\ntolled: {{}}", "unknown field `tolled`"),
+        (f"claims: [{ENTRY}", "while parsing"),
+    ],
+)
+def test_nothing_else_is_read(text, message):
+    with pytest.raises(ValueError, match=message):
+        written.parse(text)
+
+
+def test_an_entry_alone_is_read():
+    found = written.parse(f"claims: [{ENTRY}]").claims
+    assert found == {"row": Claim(Headline("row", "holds", 1, 0), {}, {})}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (Part("supported", 0.335, 0.012, HELD), ""),
+        (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
+        (Part("undecided", *NUMBER, HELD), "outcome changed"),
+        (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
+        (Part("supported", 0.331, 0.022, HELD), "half-width changed"),
+        (Part("supported", *NUMBER, "= 0.3333 to within 5"), "held against"),
+        (Part("supported", *NUMBER, "> 0.3333"), "held against"),
+    ],
+)
+def test_a_part_is_compared(part, message):
+    found = replace(CLAIM, parts={"slope": part})
+    said = "\n".join(reference.claim_differences(CLAIM, found))
+    assert bool(said) == bool(message)
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (Headline("row", "holds", 0.34, 0.012), ""),
+        (Headline("row", "holds", 0.35, 0.012), "moved by 0.019"),
+        (Headline("row", "holds"), "one of the two has no value"),
+        (Headline("row", "fails", *NUMBER), "the verdict changed from 'holds' to 'fails'"),
+    ],
+)
+def test_a_claim_is_compared(found, message):
+    other = replace(CLAIM, claim=found)
+    said = "\n".join(reference.claim_differences(CLAIM, other))
+    assert bool(said) == bool(message)
+    assert message in said
+    verdict_alone = list(reference.claim_differences(CLAIM, other, verdict_only=True))
+    assert bool(verdict_alone) == (found.verdict != "holds")
+
+
+def test_names_of_parts_and_controls_are_compared():
+    said = list(reference.claim_differences(CLAIM, Claim(CLAIM.claim, {}, {})))
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ("14 prompts", "14 prompts", True),
+        ("14 prompts", "15 prompts", False),  # a count has no last place
+        ("14 prompts", "14 tasks", False),
+        ("0.331", "0.333", True),
+        ("0.331", "0.34", False),
+        ("1.0e-05", "1.2e-05", True),
+        ("1.0e-05", "1.5e-05", False),
+        ("< 1e-12", "< 1e-14", False),  # a bound as it was typed
+        ("< 1e-12", "< 3e-12", False),
+        ("= 0 to within 1e-02", "= 0 to within 2e-02", False),
+        ("−0.25 of 20", "0.25 of 20", False),  # a sign is a word
+        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.72", True),
+        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.92", False),
+        ("25.5 ± 4.4", "25.8 ± 1.1", False),
+        ("25.5 ± 4.4", "30.5 ± 4.4", False),
+        ("+0.01 ± 0.03", "-0.01 ± 0.03", True),  # but for a number that has its half-width
+        ("1.000 ± 0.001", "1.002 ± 0.001", True),
+        ("1 ± 2 and 3 ± 4", "1 ± 2 and 3", False),
+    ],
+)
+def test_numbers_in_words_are_compared(expected, found, same):
+    assert reference.alike(expected, found) is same
+
+
+def changed(old, new):
+    page = reference.of_run(notebook())
+    before = drawn.series_of(CSV)
+    assert old in CSV
+    after = drawn.series_of(CSV.replace(old, new))
+    expected, found = (replace(page, figures={"fig-x": one}) for one in (before, after))
+    return list(reference.page_differences(expected, found))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("theory", "training"),  # exchanged labels
+        ("Loss", "Gain"),
+        (",5.001,", ",5.9,"),  # another curve
+        ("1,Loss,steps,theory,line,1,2.501,#0173b2\n", ""),  # a point less
+        ("#0173b2", "#de8f05"),
+    ],
+)
+def test_another_figure_is_another(old, new):
+    assert changed(old, new)
+
+
+def test_rounding_of_a_figure_is_none():
+    assert not changed(",5.001,", ",5.002,")
+    assert not changed(",0.001,", ",0.002,")  # near zero, beside a curve that reaches 20
+
+
+def test_told_numbers_outputs_tables_and_figures_are_all_there():
+    page = reference.of_run(notebook())
+    for other in (
+        {"told": {}},
+        {"told": {"slope": "0.53"}},
+        {"printed": []},
+        {"printed": [["loss 0.225", "last"], ["(3.25, 'a')"]]},
+        {"printed": [["loss 0.125"], ["(3.25, 'a')"]]},
+        {"tables": []},
+        {"tables": [["L | w", "1 | 9.25 ± 0.10"]]},
+        {"tables": [["L | w"]]},
+        {"figures": {}},
+    ):
+        new = replace(page, **other)
+        assert list(reference.page_differences(page, new))
+        assert list(reference.page_differences(new, page))  # more is as much another as less
+    assert not list(reference.page_differences(page, page))

@@ -1,0 +1,61 @@
+"""What an executed notebook holds comes back as it was."""
+
+import math
+
+import nbformat
+import pytest
+from nbformat import v4
+
+from claimbook.ledger import Record, outputs
+from claimbook.ledger.prose import VERDICT, show, tell
+from iclutils.ground.comparison import equal, greater
+
+
+def executed(*found):
+    """A notebook with these outputs, written to a file and read again."""
+    cells = [v4.new_markdown_cell("#"), v4.new_code_cell(outputs=list(found))]
+    return nbformat.reads(nbformat.writes(v4.new_notebook(cells=cells)), as_version=4)
+
+
+@pytest.mark.parametrize("value", [1.0, math.inf, -math.inf])
+def test_a_record_comes_back_with_its_types(value):
+    parts = {"β": greater(value, 2.0), "a": equal(1.0, 1.0, tol=0.5)}
+    record = Record("00_mini", "a", "holds", 1.0, 0.4, parts, {}, {"seed": 0}, True)
+    data = {"text/plain": record.line(), VERDICT: record.to_json()}
+    words = v4.new_output("stream", name="stdout", text="a")
+    notebook = executed(words, v4.new_output("display_data", data))
+    assert outputs.records(notebook) == {"a": record}
+    assert list(outputs.records(notebook)["a"].parts) == list(parts)
+
+
+def test_a_told_value_comes_back():
+    glued = [
+        v4.new_output(
+            "display_data",
+            {"application/papermill.record/text/plain": text},
+            metadata={"scrapbook": {"name": name}},
+        )
+        for name, text in (("slope", "'0.33'"), ("words", "not a literal"))
+    ]
+    assert outputs.told(executed(*glued)) == {"slope": "0.33", "words": "not a literal"}
+
+
+@pytest.fixture
+def displayed(monkeypatch):
+    """What a cell would display."""
+    found = []
+    monkeypatch.setattr("IPython.get_ipython", lambda: object())
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: found.append(data))
+    return found
+
+
+def test_a_cell_shows_a_verdict_as_one_output(displayed, ledger, capsys):
+    record = ledger.check("a", 1.0, controls={"wrong": 9.0})
+    assert displayed == [{"text/plain": "a · holds · 1", VERDICT: record.to_json()}]
+    assert capsys.readouterr().out == ""
+
+
+def test_outside_of_a_notebook_the_line_is_printed(capsys):
+    show("a · holds", {})
+    tell(slope="0.3")
+    assert capsys.readouterr().out == "a · holds\n"

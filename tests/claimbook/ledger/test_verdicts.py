@@ -1,0 +1,158 @@
+"""How verdicts follow from outcomes, and what a check prints and records."""
+
+import math
+
+import pytest
+
+from claimbook.ledger import Ledger
+from claimbook.ledger.lines import AT_YOUR_SETTINGS
+from claimbook.ledger.schema import (
+    FAILS,
+    HOLDS,
+    IN_PART,
+    NOT_TESTABLE,
+    SUPERSEDED,
+    UNDECIDED_ROW,
+)
+from claimbook.ledger.verdicts import verdict_of
+from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
+from iclutils.ground.estimate import Estimate
+
+# the rows of conftest hold everything to "= 1 ± 0.5"
+YES = Estimate(1.0, 0.05, 9)
+NO = Estimate(2.0, 0.05, 9)
+MAYBE = Estimate(1.7, 0.05, 9)
+SHOWN = "1.00 ± 0.33"  # 6.59 standard errors at 9 degrees of freedom
+
+
+S, C, U = SUPPORTED, CONTRADICTED, UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "verdict", "superseded"),
+    [
+        ([S], HOLDS, HOLDS),
+        ([S, S], HOLDS, HOLDS),
+        ([S, C], IN_PART, SUPERSEDED),
+        ([S, C, U], IN_PART, SUPERSEDED),
+        ([C], FAILS, SUPERSEDED),
+        ([C, C], FAILS, SUPERSEDED),
+        ([S, U], UNDECIDED_ROW, UNDECIDED_ROW),
+        ([C, U], UNDECIDED_ROW, UNDECIDED_ROW),
+        ([U], UNDECIDED_ROW, UNDECIDED_ROW),
+    ],
+)
+def test_the_verdict_follows_from_the_outcomes(outcomes, verdict, superseded):
+    assert verdict_of(outcomes) == verdict
+    assert verdict_of(outcomes[::-1]) == verdict
+    assert verdict_of(outcomes, superseded=True) == superseded
+
+
+@pytest.mark.parametrize(
+    ("kind", "control", "why"),
+    [
+        ("wrong", NO, ""),
+        ("wrong", MAYBE, "the wrong control 'wrong' was not contradicted"),
+        ("wrong", YES, "the wrong control 'wrong' was not contradicted"),
+        ("null", NO, ""),
+        ("null", MAYBE, ""),
+        ("null", YES, "the null control 'null' was not left unsupported"),
+        ("right", YES, ""),
+        ("right", MAYBE, "the right control 'right' was not supported"),
+        ("right", NO, "the right control 'right' was not supported"),
+    ],
+)
+def test_a_control_must_do_what_its_kind_demands(ledger, capsys, kind, control, why):
+    controls = {"wrong": NO, "null": MAYBE, "right": YES} | {kind: control}
+    record = ledger.check("k", YES, controls=controls)
+    assert record == ledger.records["k"]
+    assert record.why == why
+    assert record.verdict == (NOT_TESTABLE if why else HOLDS)
+    line = f"k · {record.verdict} · {SHOWN}"
+    assert record.finding.startswith("This check cannot tell" if why else "The statement holds")
+    assert capsys.readouterr().out == line + (f"  ({why})\n" if why else "\n")
+
+
+def test_a_row_that_a_later_source_corrects_is_superseded(ledger):
+    assert (
+        ledger.check("b", {"x": YES, "y": NO}, controls={"wrong": NO}, value=3.0).verdict
+        == SUPERSEDED
+    )
+
+
+def test_an_untestable_row_says_why(ledger, capsys):
+    ledger.not_testable("n")
+    assert capsys.readouterr().out == "n · not testable  (unreadable)\n"
+    assert ledger.records["n"].finding == "Not tested: unreadable"
+    with pytest.raises(ValueError, match="only rows with a reason"):
+        ledger.not_testable("a")
+
+
+def test_turned_knobs_are_marked(write, capsys):
+    Ledger("00_mini", path=write(), seed=1, n=10).check("a", YES, controls={"wrong": NO})
+    assert capsys.readouterr().out == AT_YOUR_SETTINGS + "a · holds · 1.00 ± 0.33\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "call"),
+    [
+        (KeyError, "id must be one of", lambda g: g.check("zz", YES, controls={"wrong": NO})),
+        (ValueError, "controls of a must be", lambda g: g.check("a", YES, controls={})),
+        (ValueError, "parts of a must hold", lambda g: g.check("a", {}, controls={"wrong": NO})),
+        (
+            ValueError,
+            "must be an estimate or a finite number",
+            lambda g: g.check("a", {"x": YES}, controls={"wrong": NO}),
+        ),
+        (
+            ValueError,
+            "must be an estimate or a finite number",
+            lambda g: g.check("a", YES, controls={"wrong": NO}, value=math.nan),
+        ),
+        (
+            ValueError,
+            "already checked",
+            lambda g: [g.check("a", YES, controls={"wrong": NO}) for _ in range(2)],
+        ),
+    ],
+)
+def test_a_wrong_call_is_refused(ledger, error, message, call):
+    with pytest.raises(error, match=message):
+        call(ledger)
+
+
+def test_an_unknown_chapter_or_knob_is_refused(write):
+    with pytest.raises(KeyError, match="chapter must be one of"):
+        Ledger("99_none", path=write(), seed=0)
+    with pytest.raises(ValueError, match=r"settings of 00_mini must be \['n', 'seed'\]"):
+        Ledger("00_mini", path=write(), seed=0)
+
+
+def test_the_json_of_a_record_keeps_its_shape(ledger):
+    """Downloads and runs in the cache are read by others."""
+    record = ledger.check("a", YES, controls={"wrong": NO})
+    comparison = {
+        "name": "",
+        "value": 1.0,
+        "half_width": pytest.approx(0.3297, abs=1e-4),
+        "against": "= 1 to within 0.5",
+        "outcome": "supported",
+        "test": "=",
+        "bound": 1.0,
+        "margin": 0.5,
+        "dof": 9,
+    }
+    wrong = {"name": "wrong", "value": 2.0, "outcome": "contradicted"}
+    assert record.to_json() == {
+        "chapter": "00_mini",
+        "id": "a",
+        "verdict": "holds",
+        "value": 1.0,
+        "half_width": comparison["half_width"],
+        "parts": [comparison],
+        "controls": [comparison | wrong],
+        "settings": {"seed": 0, "n": 10},
+        "default_settings": True,
+        "why": "",
+        "finding": "The statement holds. Measured: 1.00 ± 0.33 (the mean).",
+    }

@@ -1,0 +1,76 @@
+"""Files are written whole or not at all, and a checkout is known by both of its marks."""
+
+from pathlib import Path
+
+import pytest
+
+from claimbook.runs import files
+
+OLD = "old" * 1000
+
+
+def test_a_checkout_has_both_marks(tmp_path):
+    checkout = tmp_path / "checkout"
+    inside = checkout / "notes" / "deep"
+    inside.mkdir(parents=True)
+    (checkout / "_toc.yml").touch()
+    (checkout / "book").mkdir()
+    assert files.find_root(inside) == checkout
+    (checkout / "notes" / "book").mkdir()  # each mark alone is none
+    (inside / "_toc.yml").touch()
+    assert files.find_root(inside) == checkout
+    assert files.find_root(tmp_path) == Path(files.__file__).resolve().parents[2]
+
+
+@pytest.mark.parametrize("step", ["write_bytes", "replace"])
+@pytest.mark.parametrize("content", ["new text", b"new bytes"])
+def test_a_write_that_is_broken_off_leaves_the_old_file_and_nothing_else(
+    tmp_path, monkeypatch, content, step
+):
+    target = tmp_path / "made" / "file"
+    files.write_atomically(target, OLD)
+
+    def broken(path, *_):
+        path.write_text("half")
+        raise OSError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, step, broken)
+        with pytest.raises(OSError, match="the disk is full"):
+            files.write_atomically(target, content)
+    assert target.read_text() == OLD
+    assert list(target.parent.iterdir()) == [target]
+    files.write_atomically(target, content)
+    assert target.read_bytes() == (content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            'a: 1\nb: "open\n',
+            r"_toc\.yml, line 3: found unexpected end of stream while .* quoted .* from line 2 on",
+        ),
+        ("a: 1\n\tb: 2\n", r"_toc\.yml, line 2: "),
+        ("a: [1\n", r"_toc\.yml, line 2: .*from line 1 on"),
+        ("a: 1\nb: 2\na: 3\n", r"_toc\.yml, line 3: the key 'a' is written twice$"),
+        ("a: \x07\n", r"_toc\.yml is no YAML: .*control"),
+        ("a: !!python/name:os.system\n", r"_toc\.yml, line 1: could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_no_yaml_is_named_with_the_line(tmp_path, text, words):
+    broken = tmp_path / "_toc.yml"
+    broken.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        files.read_yaml(broken)
+    broken.write_text("a: 1\n")
+    assert files.read_yaml(broken) == {"a": 1}
+
+
+def test_a_file_that_is_no_json_is_named(tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"a": 1')
+    with pytest.raises(ValueError, match=r"broken\.json is no JSON: Expecting"):
+        files.read_json(broken)
+    broken.write_text('{"a": 1}')
+    assert files.read_json(broken) == {"a": 1}

@@ -1,0 +1,199 @@
+"""What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
+
+import random
+import re
+import unicodedata
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+from docutils import nodes
+
+from claimbook.ledger.schema import CLAIMS_FILE
+from claimbook.runs.files import ROOT, write_atomically
+from claimbook.site.aids import description
+from claimbook.site.downloads import archive, markdown, offers, portable
+from claimbook.site.downloads.markdown import Markdown
+from claimbook.site.plain import plain_markdown, plain_mathematics, plain_text
+from claimbook.site.verdicts import times
+
+
+@pytest.mark.parametrize(
+    ("tex", "said"),
+    [
+        (r"w^*", "w*"),
+        (r"\tau=n/d^2", "τ=n/d²"),
+        (r"\Lambda=nL^2/\sigma^2", "Λ=nL²/σ²"),
+        (r"e_{ICL}\le\tfrac12", "e_ICL≤1/2"),
+        (r"\lVert B_\perp\rVert", "‖B⊥‖"),
+        (r"\frac{1}{d+4}", "1/(d+4)"),
+        (r"\frac{K-1}{K+\Lambda}", "(K-1)/(K+Λ)"),
+        (r"\Lambda^{2/(d+3)}", "Λ^(2/(d+3))"),
+        (r"L^2/w^{3/2}", "L²/w^(3/2)"),
+        (r"\lambda+\nu\frac d{n_{tr}}", "λ+νd/n_tr"),
+        (r"e^{w\langle x_i,x\rangle}", "e^(w⟨x_i,x⟩)"),
+        (r"\text{(affine)},\ w^*", "(affine), w*"),
+        (r"\mathrm{attn}_i", "attn_i"),
+        (r"\dot A\asymp\lfloor\sqrt n\rfloor", "dot A≍⌊√n⌋"),
+        (r"\alpha\lambda\Lambda\sigma\Sigma\phi\varepsilon", "αλΛσΣφε"),
+    ],
+)
+def test_a_formula_as_one_would_type_it(tex, said):
+    assert plain_mathematics(tex) == said
+
+
+@pytest.mark.parametrize("page", [*sorted((ROOT / "book").rglob("*.md")), CLAIMS_FILE], ids=str)
+def test_no_formula_of_the_book_is_flattened_to_another(page):
+    """No command is left, and what stood in a raised or lowered fraction is not let out of it."""
+    for tex in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", page.read_text("utf8"), re.DOTALL):
+        plain = plain_mathematics("".join(tex))
+        assert "\\" not in plain, tex
+        assert "/" not in plain or re.search(r"/|\\[td]?frac", "".join(tex)), tex
+        brackets = [sum(text.count(sign) for sign in "()[]") for text in (plain, "".join(tex))]
+        assert (brackets[0] - brackets[1]) % 2 == 0 or "\\\\[" in "".join(tex), (tex, plain)
+
+
+@pytest.mark.parametrize("digit", range(10))
+def test_every_digit_is_raised_as_itself(digit):
+    raised = plain_mathematics(f"d^{digit}")
+    assert unicodedata.normalize("NFKC", raised) == f"d{digit}" != raised
+
+
+def test_words_of_blocks_do_not_run_together():
+    section = nodes.section("", nodes.paragraph("", "one"), nodes.paragraph("", "two"))
+    assert plain_text(section) == "one two"
+    assert plain_markdown("at $d^2$ tasks") == "at d² tasks"
+
+
+def paragraph(*children):
+    return nodes.paragraph("", "", *children)
+
+
+@pytest.fixture
+def writer():
+    numbers = {"displaymath": {"equation-a": (1, 2)}, "theorem": {"thm": (3, 1)}}
+    return Markdown(numbers, "book/chapters/01_a", "")
+
+
+def test_words_become_markdown(writer):
+    text = paragraph(
+        nodes.Text("a*b "),
+        nodes.strong("", "bold "),
+        nodes.math("x_1", "x_1"),
+        nodes.reference("", "there", refuri="02_b.html#c"),
+        nodes.reference("", "web", refuri="https://example.org"),
+        nodes.reference("", "page", refuri="../notation.html"),
+    )
+    said = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page"
+    assert writer.block(text) == said
+
+
+def test_blocks_become_markdown(writer):
+    formula = nodes.math_block("", "y=x", ids=["equation-a"])
+    assert writer.block(formula) == "$$\ny=x \\tag{1.2}\n$$"
+    whole = nodes.math_block("", "\\begin{align}y\\end{align}", classes=["amsmath"])
+    assert writer.block(whole) == "\\begin{align}y\\end{align}"
+    items = nodes.bullet_list("", *(nodes.list_item("", paragraph(nodes.Text(t))) for t in "ab"))
+    assert writer.block(items) == "- a\n- b"
+    said = nodes.section("", paragraph(nodes.Text("It holds.")))
+    theorem = nodes.admonition(
+        "", nodes.title("", "(A)"), said, classes=["proof"], ids=["thm"], countertype="theorem"
+    )
+    theorem["realtype"] = "theorem"
+    assert writer.block(theorem) == "> **Theorem 3.1** (A)\n>\n> It holds."
+    assert markdown.marked(" a ", "*") == " *a* "
+
+
+def test_a_note_becomes_a_quotation_under_its_title(writer):
+    words = paragraph(nodes.Text("It is so."))
+    titled = nodes.admonition("", nodes.title("", "Aside"), words)
+    assert writer.block(titled) == "> **Aside**\n>\n> It is so."
+    assert writer.block(nodes.note("", words.deepcopy())) == "> It is so."
+
+
+def test_addresses_lead_where_a_notebook_can_follow():
+    alone = Markdown({}, "book/chapters/01_a", "").address
+    assert alone("02_b.html#x") == "02_b.ipynb"
+    assert alone("../ledger.html") == alone("#x") == ""
+    public = Markdown({}, "book/chapters/01_a", "https://example.org/b/").address
+    assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
+
+
+def test_the_archive_holds_what_readers_open_and_states_its_size(tmp_path):
+    site = tmp_path / "html"
+    for name in (".buildinfo", "searchindex.js", "objects.inv"):  # no reader opens them
+        write_atomically(site / name, "x")
+    shown = {"search-places.js", "book/a.svg", "book/a.csv", "book/ledger.json", "book/a.ipynb"}
+    for name in shown:
+        write_atomically(site / name, "x")
+    write_atomically(site / "picture.png", random.Random(0).randbytes(2_340_000))
+    offer = f'<p>All<span class="{archive.SIZE}">%s</span>.</p>'
+    page = site / archive.OFFERED
+    write_atomically(page, offer % "")
+    archive.write_archive(site)
+    found = site / archive.PLACE
+    said = offer % f" ({offers.size_text(found.stat().st_size)})"
+    assert page.read_text() == said
+    assert "2.3 MB" in said
+    with zipfile.ZipFile(found) as held:
+        assert held.testzip() is None
+        assert held.read(f"{archive.NAME}/{archive.OFFERED}").decode() == offer % ""
+        names = [name.removeprefix(f"{archive.NAME}/") for name in held.namelist()]
+    others = {"README.txt", "LICENSE", "CITATION.cff", "picture.png", archive.OFFERED}
+    assert sorted(names) == sorted(shown | others), "and neither the others nor itself"
+    first = found.read_bytes()
+    archive.write_archive(site)  # what is stated already is no hindrance
+    assert found.read_bytes() == first
+
+
+@pytest.mark.parametrize("site", ["", "https://example.org/"])
+def test_a_page_names_its_address_only_where_the_site_has_one(site):
+    config = SimpleNamespace(html_baseurl=site, html_title="A book", root_doc="book/intro")
+    env = SimpleNamespace(titles={"book/a": nodes.title("", "A page")})
+    context = {}
+    page = nodes.section("", nodes.paragraph("", "Its words."))
+    app = SimpleNamespace(config=config, env=env)
+    description.add_description(app, "book/a", context, page)
+    meta = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
+    said = dict(re.findall(meta, context["metatags"]))
+    assert said["description"] == "Its words."
+    assert said.get("og:url") == (f"{site}book/a.html" if site else None)
+    assert said.get("og:image") == (f"{site}{description.PICTURE}" if site else None)
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [("", ""), ("https://a.b/c", "https://a.b/c/"), ("https://a.b/", "https://a.b/")],
+)
+def test_the_address_of_the_site_ends_with_a_slash(monkeypatch, given, used):
+    class Config:
+        html_baseurl = ""
+
+    monkeypatch.setenv("SITE_ADDRESS", given)
+    config = Config()
+    description.take_address(None, config)
+    assert config.html_baseurl == used
+
+
+def test_the_literature_is_linked_and_used():
+    text = (ROOT / "book" / "references.bib").read_text(encoding="utf8")
+    entries = re.findall(r"@\w+\{(\w+),(.*?)\n\}", text, re.DOTALL)
+    assert len(entries) == text.count("\n@") + 1
+    pages = "".join(path.read_text(encoding="utf8") for path in (ROOT / "book").rglob("*.md"))
+    named = {key for keys in re.findall(r"\{cite:\w+\}`([^`]+)`", pages) for key in keys.split(",")}
+    assert {key for key, _ in entries} == named
+    for key, fields in entries:
+        # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
+        assert "\\" not in fields, key
+        assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])
+def test_a_duration(seconds, said):
+    assert times.duration(seconds) == said
+
+
+def test_no_directive_passes_as_markdown():
+    assert re.search(portable.RAW, "see {ref}`a`")
+    assert re.search(portable.RAW, "```{note}\nx\n```")
+    assert not re.search(portable.RAW, "the set $\\{a\\}$ and `x[{1}]`")

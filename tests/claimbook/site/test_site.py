@@ -1,0 +1,172 @@
+"""The site's extension without Sphinx: roles, sources, citations, fonts, addresses."""
+
+import base64
+import re
+from types import SimpleNamespace
+
+import pytest
+import yaml
+from docutils.utils import new_document
+from sphinx import addnodes
+
+from claimbook import ledger
+from claimbook.ledger.schema import Document
+from claimbook.runs.files import ROOT
+from claimbook.site.aids import access, cite, fonts, glossary
+from claimbook.site.downloads import offers, repository
+from claimbook.site.page import write_gathering_anew
+from claimbook.site.verdicts import sentences
+from claimbook.site.words import document_words
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        (" ch1-row ", ("ch1-row", "")),
+        ("ch1-row | factor", ("ch1-row", "factor")),
+        ("ch1-row|ratio", None),
+        ("ch1-row|factor|b", None),
+    ],
+)
+def test_the_text_of_a_role(text, asked):
+    assert sentences.parse(text) == asked
+
+
+@pytest.mark.parametrize(
+    ("value", "half_width", "text"),
+    [(-0.1234, 0.01, "−0.123 ± 0.010"), (2.0, 0.0, "2"), (1 / 3, 1e-9, "0.33333")],
+)
+def test_a_number_in_a_sentence(value, half_width, text):
+    assert sentences.number_text(value, half_width, sentences.DIGITS) == text
+
+
+def test_every_document_has_a_short_name():
+    ledger = yaml.safe_load((ROOT / "book" / "claims.yml").read_text(encoding="utf8"))
+    assert not [key for key, document in ledger["documents"].items() if "short" not in document]
+
+
+def test_a_source_is_shown_with_its_addresses():
+    where = {"arXiv": "https://arxiv.org/abs/1", "code": "https://example.org"}
+    document: Document = {"title": "T", "kind": "talk", "version": "1", "links": where}
+    first, *rest = document_words(document)
+    assert first == "T (talk; 1)"
+    shown = [node for node in rest if not isinstance(node, str)]
+    assert [node["attributes"]["href"] for node in shown] == list(where.values())
+    assert document_words({"title": "T", "kind": "talk", "version": "1"}) == ["T (talk; 1)"]
+
+
+def test_every_source_but_ours_has_an_address():
+    documents = ledger.load()["documents"]
+    assert [key for key, document in documents.items() if not document.get("links")] == ["ours"]
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(12, "1 kB"), (2600, "3 kB"), (999_999, "1000 kB"), (1_250_000, "1.2 MB")]
+)
+def test_sizes(size, text):
+    assert offers.size_text(size) == text
+
+
+def test_a_citation_names_groups_and_people():
+    entry = {
+        "title": "T",
+        "version": "1",
+        "authors": [{"name": "A group"}, {"given-names": "B.", "family-names": "C"}],
+        "date-released": "2026-11-21",
+    }
+    assert cite.sentence(entry) == "A group and B. C: T, version 1, 2026-11-21."
+    assert "author = {{A group} and C, B.}" in cite.bibtex(entry)
+    assert "year = {2026}" in cite.bibtex(entry)
+
+
+@pytest.mark.parametrize(
+    ("site", "repository", "cited"),
+    [
+        ("", "", None),
+        ("", "https://r.org", "https://r.org"),
+        ("https://s.org/", "r", "https://s.org/"),
+    ],
+)
+def test_the_address_that_is_cited_is_the_site_s_or_the_repository_s(site, repository, cited):
+    app = configured(repository)
+    app.config.html_baseurl = site
+    entry = cite.citation(app)
+    assert entry.get("url") == cited
+    assert (f"url = {{{cited}}}" in cite.bibtex(entry)) == (cited is not None)
+    assert cite.sentence(entry).endswith(f", {cited or entry['date-released']}.")
+
+
+def test_only_empty_headings_become_cells():
+    assert access.mend('<th class="a"> </th><th>x</th>') == '<td class="a"></td><th>x</th>'
+    assert access.mend(access.mend("<th></th>")) == "<td></td>"
+
+
+@pytest.mark.parametrize("sheet", fonts.EMBEDDED)
+def test_the_fonts_of_almost_every_line_stand_in_the_style(tmp_path, sheet):
+    """They cannot come late then; the others stay files, and doing it again changes nothing."""
+    for name, faces in fonts.EMBEDDED.items():
+        folder = (tmp_path / name).parent / "fonts"
+        folder.mkdir(parents=True, exist_ok=True)
+        for face in faces:
+            (folder / face).write_bytes(face.encode())
+        links = "".join(f"src: url(fonts/{face}); " for face in [*faces, "rare.woff2"])
+        (tmp_path / name).write_text(links, encoding="utf8")
+    fonts.embed_fonts(tmp_path)
+    written = (tmp_path / sheet).read_text(encoding="utf8")
+    held = re.findall(r"url\(data:font/woff2;base64,([^)]*)\)", written)
+    assert [base64.b64decode(each).decode() for each in held] == list(fonts.EMBEDDED[sheet])
+    assert written.endswith("src: url(fonts/rare.woff2); ")
+    fonts.embed_fonts(tmp_path)
+    assert (tmp_path / sheet).read_text(encoding="utf8") == written
+
+
+def test_fonts_are_read_behind_the_styles_and_asked_for_once():
+    styles = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
+    mended = access.mend(styles)
+    assert mended.startswith(f"{styles}<script>")
+    assert "document.fonts.load" in mended
+    assert access.mend(mended) == mended
+
+
+def test_the_theme_is_settled_before_anything_is_coloured():
+    written = 'root.dataset.theme = localStorage.getItem("theme") || "auto";'
+    assert '"auto"' not in access.mend(written)
+    assert "prefers-color-scheme" in access.mend(written)
+
+
+def configured(url):
+    """A Sphinx application as far as the address of the repository goes."""
+    options = {"repository_url": url, **dict.fromkeys(repository.BUTTONS, False)}
+    return SimpleNamespace(config=SimpleNamespace(html_theme_options=options))
+
+
+def test_links_to_the_repository_appear_with_its_address():
+    app = configured("https://example.org/book/")
+    repository.switch_buttons(app, app.config)
+    assert all(app.config.html_theme_options[name] for name in repository.BUTTONS)
+    assert repository.linked(app) == "[the book's repository](https://example.org/book)"
+
+
+def test_without_an_address_there_is_no_link_to_the_repository():
+    app = configured("")
+    repository.switch_buttons(app, app.config)
+    assert not any(app.config.html_theme_options[name] for name in repository.BUTTONS)
+    assert "](" not in repository.linked(app)
+
+
+def test_an_address_that_is_none_is_refused():
+    app = configured("github.com/owner/name")
+    with pytest.raises(ValueError, match="must begin with https"):
+        repository.switch_buttons(app, app.config)
+
+
+def test_a_page_that_explains_terms_is_written_anew_with_every_build():
+    """Their first use may move on any other page."""
+    env = SimpleNamespace(docname="terms", metadata={"terms": {}, "other": {}})
+    app = SimpleNamespace(env=env)
+    page = new_document("terms")
+    page += addnodes.glossary()
+    glossary.note_uses(app, page)
+    env.docname = "other"
+    glossary.note_uses(app, new_document("other"))
+    assert write_gathering_anew(app, env) == ["terms"]

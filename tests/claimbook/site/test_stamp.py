@@ -1,0 +1,114 @@
+"""A small site, built again and again: no build leaves an old stamp standing, or an old print."""
+
+import time
+from types import SimpleNamespace
+
+import pytest
+from killed import SIGNALS, end, started
+from small_site import SOUND, Site
+
+from claimbook.runs.files import write_atomically
+from claimbook.site import state
+from claimbook.site.downloads import prints
+
+STAMPED = "abc1234567 (clean), environment 1a2b3c4d, master seed 0, 45 s on one core, 2026-11-21"
+PRINT = "a print" * 1000
+DEADLINE = 300.0  # seconds
+
+
+def kill_while_it_writes(site, number):
+    """Begin a build, and end it by a signal."""
+    process = started(site.command, site.root)
+    end_of_patience = time.monotonic() + DEADLINE
+    while "writing output" not in (site.root / "log").read_text():
+        assert process.poll() is None, (site.root / "log").read_text()
+        assert time.monotonic() < end_of_patience
+        time.sleep(0.01)
+    end(process, number)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """Four builds on one folder, each after one change, by what it was.
+
+    Between the first and the second, three are killed; the last of them has the second's results.
+    """
+    site = Site(tmp_path_factory.mktemp("site"))
+    seen = {}
+    site.ran(outcome=None)
+    seen["only run"] = site.build()
+    for change, number in zip(({"seconds": 1.0}, {"seconds": 2.0}, {}), SIGNALS, strict=True):
+        site.ran(**change)
+        kill_while_it_writes(site, number)
+    for name in (SOUND, prints.BOOK):  # a print that was broken off, or is of another site
+        write_atomically(prints.folder(site.root) / f"{name}.pdf", PRINT)
+    seen["compared"] = site.build()
+    write_atomically(prints.note(site.root), site.key())
+    seen["printed"] = site.build()
+    prints.offer(site.html, site.key(), site.root)
+    assert site.read() == seen["printed"], "what is filled twice is the same"
+    with site.reference.open("a") as file:
+        file.write("# edited\n")
+    site.note.unlink()  # as a build leaves it that is killed while it writes
+    (site.html / "book/notes.html").write_text("half a page")
+    seen["edited"] = site.build()
+    assert site.key()
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        ("only run", "run by make book and shown as it came out"),
+        ("compared", "run and compared with"),
+        ("printed", "run and compared with"),
+        ("edited", "changed after"),
+    ],
+)
+def test_no_build_leaves_an_old_stamp_on_any_page(site, build, words):
+    for name, text in site[build].pages.items():
+        stamp = text.split("run-stamp")[1].split("</p>")[0]
+        assert words in stamp, f"{name} after the build '{build}': {stamp}"
+        assert STAMPED in stamp
+
+
+def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
+    """An incomplete print is not offered, nor one of a site whose stamp was another.
+
+    No link leads to either.
+    """
+    for build, (pages, files) in site.items():
+        printed = build == "printed"
+        for name in (SOUND, prints.BOOK):
+            linked = [page for page, text in pages.items() if f"{name}.pdf" in text]
+            assert (f"{name}.pdf" in files) == printed, build
+            assert bool(linked) == printed, build
+        assert ("make pdf" in pages["book/downloads"]) != printed
+    pages = site["printed"].pages
+    link = f'href="../downloads/{SOUND}.pdf">PDF</a> (7 kB)</span>'
+    assert link in pages[f"book/chapters/{SOUND}"]
+    whole = f'href="downloads/{prints.BOOK}.pdf">The whole book as PDF</a> (7 kB): all'
+    assert whole in pages["book/downloads"]
+
+
+def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):
+    """A build that is killed leaves none, even if the next one has the results of the last."""
+    held = tmp_path / "site.json"
+    made_of = {"results": "r", "files": {"book/downloads/a.ipynb": "1 kB", "book/ledger.csv": ""}}
+    monkeypatch.setattr(state, "note", lambda app: held)
+    monkeypatch.setattr(state, "content_of", lambda app: None)
+    monkeypatch.setattr(state, "state_of", lambda content: made_of)
+    pages = SimpleNamespace(found_docs={"intro", "book/chapters/a", "book/chapters/b"})
+    everything = sorted(pages.found_docs)
+    assert state.refresh(None, pages) == everything  # nothing is known
+    assert not held.exists()
+    state.note_state(None)
+    assert state.refresh(None, pages) == []
+    assert not held.exists()  # killed here
+    assert state.refresh(None, pages) == everything
+    state.note_state(None)
+    made_of["files"] = dict.fromkeys(made_of["files"], "2 kB")
+    assert state.refresh(None, pages) == ["book/chapters/a"]  # which says the size of its own
+    state.note_state(None)
+    made_of["results"] = "s"
+    assert state.refresh(None, pages) == everything

@@ -1,0 +1,107 @@
+"""Words of a sentence that set an explorer: what the page gets, and what is a warning."""
+
+import io
+import re
+
+import pytest
+from sphinx.application import Sphinx
+from sphinx.util.docutils import docutils_namespace, patch_docutils
+
+from claimbook.site.nodes import depart_tag, html_tag, skip_tag, visit_tag
+from claimbook.site.pictures.explorers import Explorer
+from claimbook.site.pictures.steer import SetRole, check_places
+
+PAGE = """# A page
+
+See {set}`make it *steep*  <window: L=5&sigma=0.1>`, then {set}`train it <train_window: play=1>`.
+
+%s
+
+```{explorer} window
+:alt: A dip.
+:settings: %s
+:main: %s
+
+Below it.
+```
+
+```{explorer} train_window
+:alt: A head.
+```
+"""
+
+
+def built(folder, *, more="", settings="L=2", main="w"):
+    """A page of Sphinx's own looks, with these: its HTML, and the warnings."""
+    (folder / "index.md").write_text(PAGE % (more, settings, main), encoding="utf8")
+    said = io.StringIO()
+    places = [str(folder), None, str(folder / "out"), str(folder / "trees"), "html"]
+    settings = {"extensions": ["myst_parser"], "html_theme": "basic"}
+    # in a world of its own: what a builder of before had registered would be a warning here
+    with patch_docutils(folder), docutils_namespace():
+        app = Sphinx(*places, confoverrides=settings, status=None, warning=said, freshenv=True)
+        app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
+        app.add_directive("explorer", Explorer)
+        app.add_role("set", SetRole())
+        app.connect("doctree-read", check_places)
+        app.build()
+    return (folder / "out" / "index.html").read_text(encoding="utf8"), said.getvalue()
+
+
+def test_words_stand_in_the_sentence_and_name_what_they_set(tmp_path):
+    page, said = built(tmp_path)
+    assert '<span data-set="window?L=5&amp;sigma=0.1">make it *steep*</span>' in page
+    assert '<span data-set="train_window?play=1">train it</span>' in page
+    assert not said
+
+
+def test_the_page_s_own_settings_and_control(tmp_path):
+    page, _ = built(tmp_path)
+    (place,) = re.findall(r'<div[^>]*data-explorer="window"[^>]*>', page)
+    assert 'data-main="w"' in place
+    assert 'data-settings="L=2"' in place
+    assert 'data-main="sigma"' in page, "the usual one, where the page names none"
+    assert page.index(place) < page.index("Below it.")
+
+
+OTHER = """---
+orphan: true
+---
+
+# Another page
+
+```{explorer} hill
+:alt: A hill.
+```
+"""
+
+
+def test_words_lead_to_the_explorer_of_another_page(tmp_path):
+    (tmp_path / "other.md").write_text(OTHER, encoding="utf8")
+    page, said = built(tmp_path, more="{set}`the lake <other/hill: w=0&star=2>`")
+    assert '<a href="other.html#explorer-hill?w=0&amp;star=2">the lake</a>' in page
+    assert not said
+    for wrong in ("another/hill: w=0", "other/phases: K=20"):
+        _, said = built(tmp_path, more=f"{{set}}`the lake <{wrong}>`")
+        assert f"there is no page {wrong.split('/')[0]} with the explorer" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "trouble"),
+    [
+        ("{set}`steep <window: slope=5>`", "got ['slope']"),
+        ("{set}`steep <vindow: L=5>`", "must be one of"),
+        ("{set}`steep`", "must be: words"),
+        ("{set}`see <descent: lambda=0.1>`", "this page has no explorer descent"),
+    ],
+)
+def test_what_there_is_not_is_a_warning_and_stays_words(tmp_path, words, trouble):
+    page, said = built(tmp_path, more=words)
+    assert trouble in said
+    assert "index.md:5" in said or "this page" in trouble
+    assert "steep" in page
+
+
+@pytest.mark.parametrize("wrong", [{"settings": "slope=1"}, {"main": "slope"}])
+def test_an_explorer_s_own_settings_are_checked(tmp_path, wrong):
+    assert "no setting 'slope'" in built(tmp_path, **wrong)[1]

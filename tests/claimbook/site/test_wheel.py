@@ -1,0 +1,57 @@
+"""The wheel that the site offers: whole, and enough to run a chapter's code without a checkout."""
+
+import base64
+import hashlib
+import io
+import os
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from claimbook.site.downloads import wheel
+
+PROGRAM = """
+from iclutils import recorded
+from claimbook.ledger import Ledger, load
+from claimbook.runs.store import kept
+from iclutils.ground.validation import positive
+
+import iclutils
+
+assert iclutils.__file__.startswith({here!r}), iclutils.__file__
+settings = load()["chapters"]["03_linear_attention"]["settings"]
+assert Ledger("03_linear_attention", **settings).rows
+assert recorded.read("05_double_descent")["jobs"]
+assert kept(positive, "x", 2.0) == 2.0
+"""
+
+
+@pytest.fixture(scope="module")
+def built():
+    return zipfile.ZipFile(io.BytesIO(wheel.wheel()))
+
+
+def test_its_list_names_every_file_with_its_digest(built):
+    [record] = [name for name in built.namelist() if name.endswith("/RECORD")]
+    listed = dict(line.rsplit(",", 2)[:2] for line in built.read(record).decode().splitlines())
+    assert set(listed) == set(built.namelist())
+    for name, digest in listed.items():
+        found = base64.urlsafe_b64encode(hashlib.sha256(built.read(name)).digest()).decode()
+        assert name == record or digest == "sha256=" + found.rstrip("=")
+
+
+def test_the_same_book_gives_the_same_bytes():
+    assert wheel.wheel() == wheel.wheel()
+
+
+def test_it_runs_without_a_checkout_and_writes_nothing(built, tmp_path):
+    built.extractall(tmp_path / "installed")
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    here = str(tmp_path / "installed")
+    environment = {**os.environ, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", PROGRAM.format(here=here)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before

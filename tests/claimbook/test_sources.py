@@ -1,0 +1,69 @@
+"""The pages of disagreements: their Python prints what it says, entries are whole and listed."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from claimbook.ledger import load
+from claimbook.runs import cache
+from tests import reading
+
+PAGE_OF = {
+    row["id"]: chapter for chapter, block in load()["chapters"].items() for row in block["claims"]
+}
+BOOK = Path(__file__).resolve().parents[2] / "book"
+PAGES = [BOOK / f"{name}.md" for name in ("sources", "sources_readings", "sources_small")]
+NETWORKS = BOOK / "chapters" / "05b_trained_transformers_specialist.md"  # has two entries
+ENTRY = re.compile(r"^\((src-\w+)\)=\n### (\w+)\. [^\n]*\n(.*?)(?=^\(src-|^## |\Z)", re.M | re.S)
+LISTED = re.compile(r"^\| \{ref\}`(\w\d+) <([\w-]+)>` \|", re.M)
+MOST = 2700  # words on a page, its tables and its code apart: ten minutes
+
+
+def entries(page):
+    """The entries of a page: label, number, words."""
+    return ENTRY.findall(page.read_text(encoding="utf8"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_block_prints_what_it_says(page):
+    found = doctest.testfile(str(page), module_relative=False, encoding="utf8")
+    assert found.attempted > 4
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_read_in_ten_minutes(page):
+    seen = reading.Open()
+    text = re.sub(r"```pycon.*?```|^\|.*?$", "", page.read_text(encoding="utf8"), flags=re.M | re.S)
+    reading.collect(text, seen)
+    assert seen.words <= MOST
+
+
+def test_every_entry_is_listed_once_on_the_first_page():
+    listed = LISTED.findall(PAGES[0].read_text(encoding="utf8"))
+    found = [(number, label) for page in (*PAGES, NETWORKS) for label, number, _ in entries(page)]
+    assert sorted(listed) == sorted(found)
+
+
+@pytest.mark.parametrize("page", [*PAGES, NETWORKS], ids=lambda page: page.stem)
+def test_every_entry_says_how_to_check_it(page):
+    found = entries(page)
+    assert found
+    for label, number, words in found:
+        assert label == f"src-{number.lower()}"
+        if number[0] == "D":  # readings that our copy leaves open
+            continue
+        assert "**Printed**" in words, label
+        assert "**Check**: " in words, label
+        (named,) = re.findall(r"`make chapter NAME='?(0[\w ]+)'?`", words)
+        claims = set(re.findall(r"\{claim-\w+\}`([\w-]+)", words))
+        pages = {PAGE_OF[claim] for claim in claims}
+        chapter = cache.first_page(named.split()[0])
+        own = {page for page in pages if cache.first_page(page) == chapter}
+        assert own <= set(named.split()), label
+        assert "**Found" in words, label
+        if number[0] in "ABC":  # a fault is found only after the kinder reading was tried
+            assert "**Kinder reading" in words, label
+            assert "{claim-verdict}" in words, label
