@@ -18,8 +18,8 @@ from pathlib import Path
 from pybtex.database import parse_file
 from pybtex.exceptions import PybtexError
 
+from claimbook.files import ROOT, files_under, read_yaml, write_atomically
 from claimbook.runs import code
-from claimbook.runs.files import ROOT, files_under, read_yaml, write_atomically
 
 LOG = ROOT / "_build" / "reports" / "build.log"
 BUILT = ROOT / "_build" / "built"  # the note of the last build that ended well

@@ -10,9 +10,9 @@ import re
 import sys
 from pathlib import Path
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import schema
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT, write_atomically
 
 TEMPLATES = Path("book/skeleton")
 NAME = re.compile(r"(\d\d[a-z]?)((?:_[a-z0-9]+)+)")

@@ -14,9 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from claimbook.files import ROOT
 from claimbook.ledger.schema import Block
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 
 RECORDED = ROOT / "book" / "recorded"
 COUNTED = "trials|sets|contexts|steps|prompts|samples|runs|tasks|queries|draws|batches"

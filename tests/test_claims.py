@@ -14,10 +14,10 @@ import sizes
 from claimbook.checker.comparison import read_expected
 from claimbook.checker.reference import Reference
 from claimbook.checker.run import expected_path
+from claimbook.files import ROOT
 from claimbook.ledger import FAILS, NOT_TESTABLE, OURS, load, noted
 from claimbook.ledger.schema import AUDIT_EXCUSES, RIGHT, Row
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 from claimbook.runs.key import SEEDS_FILE
 
 TO_DO = "TODO"

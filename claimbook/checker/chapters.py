@@ -23,10 +23,10 @@ from claimbook.checker.findings import CELLS, Consequence, Finding
 from claimbook.checker.knobs import Turn
 from claimbook.checker.reference import Reference, is_folded, printed_lines
 from claimbook.checker.run import ChapterRun, expected_path, note_of
+from claimbook.files import ROOT
 from claimbook.ledger import noted, schema
 from claimbook.ledger.noted import Note
 from claimbook.runs import cache, key, origin
-from claimbook.runs.files import ROOT
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
 FIRST_NUMBERS = "first_numbers"  # of a report's properties: rows, and what they said

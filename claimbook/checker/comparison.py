@@ -11,7 +11,7 @@ from claimbook.checker.findings import Consequence, Finding
 from claimbook.checker.reference import Reference
 from claimbook.checker.run import ChapterRun, expected_path
 from claimbook.checker.seeds import REPORT, Report
-from claimbook.runs.files import ROOT
+from claimbook.files import ROOT
 
 
 def read_expected(chapter: str) -> Reference:

@@ -10,8 +10,8 @@ from collections.abc import Generator
 
 import pytest
 
+from claimbook.files import ROOT
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 
 AT_ONCE = "at_once"  # the attribute of a report that carries the words to the terminal
 EVERY = 12.0  # seconds between two lines about a chapter

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from claimbook.files import ROOT
 from claimbook.ledger import Record, outputs, schema
 from claimbook.ledger.lines import Number, is_exact
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all

@@ -10,10 +10,10 @@ from claimbook.checker import elsewhere, findings, seeds
 from claimbook.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapter
 from claimbook.checker.findings import Progress
 from claimbook.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
+from claimbook.files import ROOT
 from claimbook.ledger import noted
 from claimbook.ledger.noted import Note
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 
 cache.prepare_environment(ROOT)
 

@@ -10,10 +10,10 @@ from typing import Any
 from claimbook.checker import knobs, reference, written
 from claimbook.checker.knobs import Turn
 from claimbook.checker.reference import Reference
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record, outputs, schema
 from claimbook.ledger.audit import audit, complaints
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.runs.origin import AGREES, DISAGREES, Origin, now
 
 

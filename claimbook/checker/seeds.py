@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from claimbook.files import ROOT, read_json, write_atomically
 from claimbook.ledger import schema
-from claimbook.runs.files import ROOT, read_json, write_atomically
 from claimbook.runs.key import SEEDS_FILE
 
 REPORT = "report"  # of a report's properties: what a run found

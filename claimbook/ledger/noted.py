@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.schema import Row
-from claimbook.runs.files import ROOT, write_atomically
 
 FILE = ROOT / "tests" / "rows.txt"
 NONE = "-"  # the row has no such field

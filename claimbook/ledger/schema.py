@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 import msgspec
 from msgspec import Meta
 
+from claimbook.files import ROOT, read_yaml
 from claimbook.ledger import knobs
 from claimbook.ledger.conditions import Condition, check_conditions
 from claimbook.ledger.knobs import Knob
-from claimbook.runs.files import ROOT, read_yaml
 
 CLAIMS_FILE = ROOT / "book" / "claims.yml"
 

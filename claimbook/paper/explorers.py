@@ -10,8 +10,8 @@ was played to its end; paper shows that too.
 import sys
 from typing import TYPE_CHECKING
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.paper import chromium
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.site.pictures.explorers import EXACT
 
 if TYPE_CHECKING:

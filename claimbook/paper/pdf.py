@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from claimbook import build
+from claimbook.files import ROOT, write_atomically
 from claimbook.paper import chromium
 from claimbook.paper.bookmarks import finish
 from claimbook.paper.whole import Fragment, fragment, whole
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.site.downloads import prints
 from claimbook.site.downloads.archive import write_archive
 

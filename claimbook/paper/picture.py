@@ -15,8 +15,8 @@ import re
 import sys
 from pathlib import Path
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.paper import chromium
-from claimbook.runs.files import ROOT, write_atomically
 
 FIGURE = ROOT / "_build" / "html" / "book" / "figures" / "fig-overview.svg"
 PICTURE = ROOT / "book" / "_static" / "overview.svg"

@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from claimbook.files import ROOT, lock, read_yaml, write_atomically
 from claimbook.runs import key as keys
-from claimbook.runs.files import ROOT, alone, read_yaml, write_atomically
 from claimbook.runs.origin import Origin
 from claimbook.runs.processor import THREADS
 
@@ -153,7 +153,7 @@ def store_run(
 
     data = {"execution_seconds": seconds, "origin": origin or {}, "key": key}
     bundle = CacheBundleIn(notebook, str(path), data=data)
-    with alone(folder):  # a number that is free is given again: of two, each would drop the other's
+    with lock(folder):  # a number that is free is given again: of two, each would drop the other's
         cache = get_cache(folder)
         new = cache.cache_notebook_bundle(bundle, overwrite=True)
         for record in cache.list_cache_records():
@@ -168,7 +168,7 @@ def drop_stale(root: Path = ROOT) -> None:
         return
     from jupyter_cache import get_cache
 
-    with alone(cache_path(root)):
+    with lock(cache_path(root)):
         cache = get_cache(cache_path(root))
         for record in cache.list_cache_records():
             path = chapter_path(Path(record.uri).stem, root)

@@ -14,7 +14,7 @@ from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 
-from claimbook.runs.files import files_under
+from claimbook.files import files_under
 
 PACKAGES = ("iclutils", "claimbook")  # what a page may import of the book's own
 

@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from claimbook.files import ROOT, files_under, read_yaml
 from claimbook.runs import code
-from claimbook.runs.files import ROOT, files_under, read_yaml
 
 CLAIMS = Path("book/claims.yml")
 RECORDED = Path("book/recorded")

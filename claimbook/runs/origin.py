@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypedDict
 
+from claimbook.files import ROOT
 from claimbook.runs import code
-from claimbook.runs.files import ROOT
 
 AGREES, DISAGREES = "agrees", "disagrees"
 GIT_TIMEOUT = 60.0  # seconds

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from claimbook.runs.files import ROOT, read_json
+from claimbook.files import ROOT, read_json
 from iclutils.ground import arguments
 
 RECORDED = ROOT / "book" / "recorded"

@@ -19,8 +19,8 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
+from claimbook.files import CARRIED, ROOT, write_atomically
 from claimbook.runs import code
-from claimbook.runs.files import CARRIED, ROOT, write_atomically
 from claimbook.runs.processor import ARITHMETIC
 
 P = ParamSpec("P")

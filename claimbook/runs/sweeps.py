@@ -24,7 +24,7 @@ from typing import Any
 import joblib
 import torch
 
-from claimbook.runs.files import ROOT, alone, read_json, write_atomically
+from claimbook.files import ROOT, lock, read_json, write_atomically
 from claimbook.runs.provenance import FIELDS, here
 from claimbook.runs.records import RECORDED, seal, unbroken
 from iclutils.ground import arguments
@@ -90,7 +90,7 @@ def run(
     arguments.whole("workers", workers)
     folder = unfinished / name
     record = target / f"{name}.json"
-    with alone(folder, TAKEN.format(name)):
+    with lock(folder, TAKEN.format(name)):
         rows = {} if fresh else _kept(record, sweep.jobs)
         missing = [job for job in sweep.jobs if _key(job) not in rows]
         with ExitStack() as cluster:
@@ -121,7 +121,7 @@ def plan(
     That job is run, and kept for :func:`run`. Raises what :func:`run` raises.
     """
     folder = unfinished / name
-    with alone(folder, TAKEN.format(name)):
+    with lock(folder, TAKEN.format(name)):
         rows = {} if fresh else _kept(target / f"{name}.json", sweep.jobs)
         missing = [job for job in sweep.jobs if _key(job) not in rows]
         left = [job for job in missing if not _path(folder, job).exists()]

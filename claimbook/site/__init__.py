@@ -22,8 +22,8 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
+from claimbook.files import ROOT
 from claimbook.runs import cache, key
-from claimbook.runs.files import ROOT
 from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.cite import CiteTheBook
 from claimbook.site.aids.code_links import link_code

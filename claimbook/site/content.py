@@ -9,10 +9,10 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
+from claimbook.files import ROOT
 from claimbook.ledger import load
 from claimbook.runs import cache
 from claimbook.runs.cache import CachedRun
-from claimbook.runs.files import ROOT
 from claimbook.runs.origin import NOT_RUN
 from claimbook.site import results
 from claimbook.site.results import Entry, Results, Scored

@@ -8,8 +8,8 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
+from claimbook.files import write_atomically
 from claimbook.runs.cache import CHAPTERS
-from claimbook.runs.files import write_atomically
 from claimbook.site.content import Content, content_of
 from claimbook.site.downloads.offers import offers_of, size_text
 

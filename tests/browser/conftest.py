@@ -10,8 +10,8 @@ import axe_playwright_python
 import pytest
 from built_site import ROOT, SITE, unfold, wait_until_drawn
 
+from claimbook.files import lock
 from claimbook.paper import chromium, pdf
-from claimbook.runs.files import alone
 from claimbook.site.downloads import prints
 from tests.browser.kinds import SAMPLE
 from tests.browser.looks import LOOKS, name_of
@@ -30,7 +30,7 @@ def address():
 @pytest.fixture(scope="session")
 def printed():
     """The site has its PDFs: the first worker that needs them prints, and another one waits."""
-    with alone(ROOT / "_build"):
+    with lock(ROOT / "_build"):
         if prints.current(pdf.site_key()):
             return
         command = [sys.executable, "-m", "claimbook.paper.pdf"]

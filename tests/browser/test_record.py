@@ -19,9 +19,9 @@ from record_page import (
     said,
 )
 
+from claimbook.files import ROOT
 from claimbook.ledger import Record, load, outputs
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 from claimbook.runs.key import SEEDS_FILE
 
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from claimbook.runs.files import ROOT
+from claimbook.files import ROOT
 from iclutils.ground.estimate import LEVEL, Estimate, width
 from iclutils.ground.statistics import difference
 

@@ -37,7 +37,7 @@ import yaml
 from coverage import CoverageData
 from scipy.stats import binomtest
 
-from claimbook.runs.files import read_json, write_atomically
+from claimbook.files import read_json, write_atomically
 from tests.mutants import draw
 from tests.mutants.draw import CLAIMS, MACHINERY, PACKAGE, Mutant
 from tests.towers import ROOMS

@@ -10,7 +10,7 @@ parser would write every page anew, and differently.
 import re
 from pathlib import Path
 
-from claimbook.runs.files import write_atomically
+from claimbook.files import write_atomically
 from claimbook.site.aids.fonts import READ
 from claimbook.site.numbers import typeset_numbers
 

@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from claimbook.runs.files import ROOT, read_yaml
+from claimbook.files import ROOT, read_yaml
 from claimbook.site.nodes import tag
 
 FILE = ROOT / "CITATION.cff"

@@ -8,7 +8,7 @@ Italics, Greek and the rarer letters of formulas stay files.
 import base64
 from pathlib import Path
 
-from claimbook.runs.files import write_atomically
+from claimbook.files import write_atomically
 
 # style sheet → its fonts that every page needs at once
 EMBEDDED = {

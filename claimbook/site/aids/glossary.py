@@ -10,8 +10,8 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from claimbook.files import ROOT
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 from claimbook.site.nodes import glossary_items, tag
 from claimbook.site.page import GATHERS, note, noted
 

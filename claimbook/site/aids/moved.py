@@ -13,7 +13,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from claimbook.runs.files import ROOT, read_yaml
+from claimbook.files import ROOT, read_yaml
 
 FILE = ROOT / "book" / "moved.yml"
 SCRIPT = """(moved => {

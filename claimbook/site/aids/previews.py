@@ -15,7 +15,7 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 
-from claimbook.runs.files import write_atomically
+from claimbook.files import write_atomically
 from claimbook.site.aids.description import first_words
 from claimbook.site.content import content_of
 from claimbook.site.nodes import glossary_items, html_tag, is_section

@@ -9,7 +9,7 @@ import io
 import re
 from pathlib import Path
 
-from claimbook.runs.files import ROOT, write_atomically, write_zip
+from claimbook.files import ROOT, write_atomically, write_zip
 from claimbook.site.downloads import prints
 from claimbook.site.downloads.offers import FOLDER, size_text
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from docutils.nodes import Element, Node, inline
 
+from claimbook.files import ROOT
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT
 from claimbook.site.content import content_of
 from claimbook.site.downloads.lists import sized_link
 from claimbook.site.nodes import from_run, html_tag, spaced, tag

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from docutils.nodes import Element, Node
 
+from claimbook.files import ROOT, read_json
 from claimbook.runs.cache import is_second
-from claimbook.runs.files import ROOT, read_json
 from claimbook.runs.key import SEEDS_FILE
 from claimbook.site.downloads import archive, export, prints, wheel
 from claimbook.site.downloads.offers import (

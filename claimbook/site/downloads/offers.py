@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from claimbook.files import ROOT, files_under, write_atomically
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT, files_under, write_atomically
 from claimbook.site.content import Content
 from claimbook.site.downloads import export, wheel
 

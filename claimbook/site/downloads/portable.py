@@ -17,9 +17,9 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.outputs import record_of
 from claimbook.runs import cache
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.site.content import content_of
 from claimbook.site.downloads import repository
 from claimbook.site.downloads.markdown import Markdown

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from claimbook.runs.files import ROOT, write_atomically
+from claimbook.files import ROOT, write_atomically
 from claimbook.site.downloads.offers import FOLDER, size_text
 from claimbook.site.nodes import html_tag, tag
 from claimbook.site.page import Page

@@ -3,7 +3,7 @@
 A wheel is a ZIP archive of the modules with three files that say what it is (PEP 427), of which two
 are those of the installed package. Written here and not by a build tool, because the build of the
 site has no network and the same book gives the same bytes. Outside of a checkout the ledger and the
-recorded results are found under :data:`claimbook.runs.files.CARRIED`.
+recorded results are found under :data:`claimbook.files.CARRIED`.
 """
 
 import base64
@@ -12,8 +12,8 @@ import io
 from importlib.metadata import distribution
 from pathlib import Path
 
+from claimbook.files import CARRIED, ROOT, files_under, write_zip
 from claimbook.runs.code import PACKAGES
-from claimbook.runs.files import CARRIED, ROOT, files_under, write_zip
 
 LEDGER = ("_toc.yml", "book/claims.yml")
 RECORDED = Path("book") / "recorded"

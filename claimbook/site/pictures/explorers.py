@@ -18,8 +18,8 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from claimbook.files import write_atomically
 from claimbook.runs import records
-from claimbook.runs.files import write_atomically
 from claimbook.site.nodes import tag
 
 FOLDER = "explorers"

@@ -16,9 +16,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.runs import cache
 from claimbook.runs.cache import CachedRun
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.site.content import Content
 from claimbook.site.pictures.dark import dark_svg
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 import yaml
 
+from claimbook.files import write_atomically
 from claimbook.ledger import Ledger
 from claimbook.ledger.audit import audit
 from claimbook.runs import cache, code, key
-from claimbook.runs.files import write_atomically
 from iclutils.ground import statistics
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,7 +19,7 @@ MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
 SOUND = "00_mini"
 CELLS = ["import torch\nfrom iclutils.one import f", "seed = 0"]
 TOWERS = ("window", "regression", "stages")
-READ = {"figures", "ledger", "runs"}  # an edit of the checker or the site runs no page again
+READ = {"figures", "files", "ledger", "runs"}  # the checker and the site run no page again
 PACKAGE = {
     "iclutils/__init__.py": "",
     "iclutils/one.py": "from iclutils.deep import inner\ndef f():\n    from iclutils import late\n",

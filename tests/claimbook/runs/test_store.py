@@ -6,8 +6,8 @@ import sys
 import pytest
 import torch
 
+from claimbook.files import write_atomically
 from claimbook.runs import store
-from claimbook.runs.files import write_atomically
 from iclutils.ground.randomness import stream
 from iclutils.window import covariates, functions
 

@@ -12,7 +12,7 @@ from PIL import Image
 
 from claimbook import figures
 from claimbook.figures.svg import as_svg
-from claimbook.runs.files import ROOT
+from claimbook.files import ROOT
 from claimbook.site.pictures import dark
 
 BIT = 1.06  # rounding to 8 bits moves the contrast of a dark colour by up to so much

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from claimbook.runs.files import ROOT
+from claimbook.files import ROOT
 from claimbook.site.aids import moved
 
 

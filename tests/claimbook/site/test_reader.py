@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import pytest
 from docutils import nodes
 
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.schema import CLAIMS_FILE
-from claimbook.runs.files import ROOT, write_atomically
 from claimbook.site.aids import description
 from claimbook.site.downloads import archive, markdown, offers, portable
 from claimbook.site.downloads.markdown import Markdown

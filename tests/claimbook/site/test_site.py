@@ -10,8 +10,8 @@ from docutils.utils import new_document
 from sphinx import addnodes
 
 from claimbook import ledger
+from claimbook.files import ROOT
 from claimbook.ledger.schema import Document
-from claimbook.runs.files import ROOT
 from claimbook.site.aids import access, cite, fonts, glossary
 from claimbook.site.downloads import offers, repository
 from claimbook.site.page import write_gathering_anew

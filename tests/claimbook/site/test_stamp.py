@@ -7,7 +7,7 @@ import pytest
 from killed import SIGNALS, end, started
 from small_site import SOUND, Site
 
-from claimbook.runs.files import write_atomically
+from claimbook.files import write_atomically
 from claimbook.site import state
 from claimbook.site.downloads import prints
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claimbook.runs import files
+from claimbook import files
 
 OLD = "old" * 1000
 
@@ -15,11 +15,11 @@ def test_a_checkout_has_both_marks(tmp_path):
     inside.mkdir(parents=True)
     (checkout / "_toc.yml").touch()
     (checkout / "book").mkdir()
-    assert files.find_root(inside) == checkout
+    assert files.book_root(inside) == checkout
     (checkout / "notes" / "book").mkdir()  # each mark alone is none
     (inside / "_toc.yml").touch()
-    assert files.find_root(inside) == checkout
-    assert files.find_root(tmp_path) == Path(files.__file__).resolve().parents[2]
+    assert files.book_root(inside) == checkout
+    assert files.book_root(tmp_path) == Path(files.__file__).resolve().parents[1]
 
 
 @pytest.mark.parametrize("step", ["write_bytes", "replace"])

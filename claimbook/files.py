@@ -1,9 +1,10 @@
-"""Where the book lies, which files count, how they are read, and written: whole or not at all."""
+"""Find the book, read its files, and write them whole or not at all."""
 
 import fcntl
 import io
 import json
 import os
+import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,32 +13,40 @@ from typing import Any
 
 import yaml
 
-CARRIED = "carried"  # where the wheel of the package has the ledger and the records
+PRESS = Path(__file__).resolve().parent
+CARRIED = "carried"  # the folder of the installed package with the ledger and the records
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 BACKUPS = ("~", ".swp", ".swo", ".bak", ".orig")
 
 
-def find_root(start: Path | None = None) -> Path:
-    """The checkout that ``start`` (default: the working directory) lies in.
+def book_root(start: Path | None = None) -> Path:
+    """Find the book that ``start`` (default: the working directory) lies in.
 
-    A checkout is a folder with ``_toc.yml`` and ``book``. Outside of one the answer is what the
-    package carries where it was installed from the book's wheel, and else the folder that holds the
-    package, so that importing it never fails; what then reads a file of the book says which one is
-    missing.
+    A book is a folder with ``_toc.yml`` and ``book``. Outside of one, return the folder that the
+    installed package carries, or else the one that holds the package: importing never fails, and
+    whatever then reads a file names the one that is missing.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
         if (folder / "_toc.yml").exists() and (folder / "book").is_dir():
             return folder
-    carried = Path(__file__).resolve().parents[1] / CARRIED
-    return carried if carried.is_dir() else Path(__file__).resolve().parents[2]
+    carried = PRESS / CARRIED
+    return carried if carried.is_dir() else PRESS.parent
 
 
-ROOT = find_root()
+ROOT = book_root()
+
+
+def settings(root: Path = ROOT) -> dict[str, Any]:
+    """Read the table ``[tool.claimbook]`` of the book's ``pyproject.toml``; empty without one."""
+    path = root / "pyproject.toml"
+    text = path.read_text(encoding="utf8") if path.exists() else ""
+    table: dict[str, Any] = tomllib.loads(text).get("tool", {}).get("claimbook", {})
+    return table
 
 
 def read_json(path: Path) -> Any:
-    """What a JSON file holds; raises ``ValueError`` with its path where it is none."""
+    """Read a JSON file; raise ``ValueError`` with its path where it holds no JSON."""
     try:
         return json.loads(path.read_text(encoding="utf8"))
     except ValueError as error:
@@ -45,9 +54,9 @@ def read_json(path: Path) -> Any:
 
 
 def read_yaml(path: Path) -> Any:
-    """What a YAML file holds; raises ``ValueError`` with its name and the line where it is none.
+    """Read a YAML file in which every key is written once.
 
-    Or where a key is written twice.
+    Raises ``ValueError`` with the file's name and the line where it is none.
     """
     try:
         return yaml.load(path.read_text(encoding="utf8"), Loader=_Loader)
@@ -61,7 +70,7 @@ def read_yaml(path: Path) -> Any:
         raise ValueError(f"{path.name} is no YAML: {error}") from None
 
 
-# libyaml's, where PyYAML was built with it
+# libyaml's loader is faster, where PyYAML was built with it
 _Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -69,7 +78,7 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML has no types
     """YAML's safe loader, which refuses a key that is written twice."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        """A mapping; YAML itself would silently keep the last of two entries."""
+        """Read a mapping; YAML itself would silently keep the last of two entries."""
         keys = [self.construct_object(key, deep=True) for key, _ in node.value]
         for number, key in enumerate(keys):
             if key in keys[:number] and key != "<<":
@@ -77,8 +86,8 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML has no types
                 raise yaml.constructor.ConstructorError(
                     problem=f"the key '{key}' is written twice", problem_mark=mark
                 )
-        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -93,21 +102,21 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 @contextmanager
-def alone(folder: Path, refusal: str = "") -> Iterator[None]:
+def lock(folder: Path, refusal: str = "") -> Iterator[None]:
     """Let one process at a time work in ``folder``; the system lets go when it ends or dies.
 
-    Another one waits; where there is a ``refusal`` it raises a ``RuntimeError`` that says so.
+    Another process waits, or raises a ``RuntimeError`` with the ``refusal`` where there is one.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    held = os.open(folder, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB if refusal else fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if refusal else fcntl.LOCK_EX)
         except BlockingIOError as taken:
             raise RuntimeError(refusal) from taken
         yield
     finally:
-        os.close(held)
+        os.close(descriptor)
 
 
 def write_zip(file: io.BytesIO, held: Mapping[str, bytes]) -> None:
@@ -121,18 +130,15 @@ def write_zip(file: io.BytesIO, held: Mapping[str, bytes]) -> None:
 
 
 def files_under(folder: Path, *, deep: bool = True) -> list[Path]:
-    """All files below ``folder`` but what nobody keeps: caches, backups, files half written.
-
-    Where it is not ``deep``, only those in the folder itself.
-    """
-    found = folder.rglob("*") if deep else folder.glob("*")
-    return [path for path in found if path.is_file() and not passing(path.relative_to(folder))]
+    """List the files below ``folder``, or only those in it, without caches and backups."""
+    paths = folder.rglob("*") if deep else folder.glob("*")
+    return [path for path in paths if path.is_file() and not is_passing(path.relative_to(folder))]
 
 
-def passing(path: Path) -> bool:
-    """Whether a path is Python's cache, or what an editor or an interrupted writer left behind.
+def is_passing(path: Path) -> bool:
+    """Tell whether a path is Python's cache, or what an editor or an interrupted writer left.
 
-    >>> [passing(Path(name)) for name in ("a.py", "a.py~", ".#a.py", ".ipynb_checkpoints/a.py")]
+    >>> [is_passing(Path(name)) for name in ("a.py", "a.py~", ".#a.py", ".ipynb_checkpoints/a.py")]
     [False, True, True, True]
     """
     hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
