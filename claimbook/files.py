@@ -8,6 +8,7 @@ import tomllib
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,12 @@ def settings(root: Path = ROOT) -> dict[str, Any]:
     text = path.read_text(encoding="utf8") if path.exists() else ""
     table: dict[str, Any] = tomllib.loads(text).get("tool", {}).get("claimbook", {})
     return table
+
+
+@cache
+def packages(root: Path = ROOT) -> tuple[str, ...]:
+    """Name the packages whose functions a condition may call, and that a page's key covers."""
+    return tuple(settings(root).get("packages", ()))
 
 
 def read_json(path: Path) -> Any:

@@ -9,9 +9,9 @@ from typing import Any
 from bs4 import Tag
 
 from claimbook.ledger import Record, format_value
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 from claimbook.site.verdicts.interval import WIDTH, headline
 from claimbook.site.words import LEGIBLE
-from iclutils.ground.statistics import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 SIGNS = {
     "holds": "✓",

@@ -108,9 +108,6 @@ SILENT = {  # once a value came, or NaN
     "characteristic of NaN": Bad(
         lambda: sphere.characteristic(numbers(NAN), 3), "squared must be finite"
     ),
-    "equal of text": Bad(
-        lambda: statistics.equal("1", 1.0, tol=0.1), "value must be a real number", TypeError
-    ),
     "complex samples": Bad(
         lambda: statistics.mean_se(torch.tensor([1 + 1j, 2])), "samples must be real", TypeError
     ),

@@ -68,8 +68,6 @@ CALLS = {
     "line": Call(statistics.line, {"x": GRID, "y": normal(5)}),
     "exponent": Call(statistics.exponent, {"x": GRID + 1, "y": GRID + 2}),
     "crossing": Call(statistics.crossing, {"x": GRID, "y": GRID - 2, "level": 1.0}),
-    "equal": Call(statistics.equal, {"value": 1.0, "target": 1.0, "tol": 0.1}),
-    "greater": Call(statistics.greater, {"value": 1.0, "bound": 0.0, "se": 0.1, "dof": 9}),
     "Affine": Call(lambda d, L: functions.Affine(d, L).covariance(GRID / 8), {"d": 3, "L": 1.0}),
     "Affine.covariance": Call(functions.Affine(3).covariance, {"t": GRID / 8}),
     "ReLU.covariance": Call(functions.ReLU(3).covariance, {"t": GRID / 8}),

@@ -18,9 +18,9 @@ import msgspec
 from claimbook.checker.drawn import Series, figure_differences, series_of
 from claimbook.checker.rounding import alike
 from claimbook.ledger import Record, outputs
+from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.lines import Number, moved, rounded
 from claimbook.ledger.schema import VERDICTS
-from iclutils.ground.comparison import Comparison
 
 SVG = "image/svg+xml"
 _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)

@@ -1,19 +1,19 @@
 """How often a book whose statements are all true would contradict one of them.
 
 A part that is true is contradicted only where its whole interval lies on the wrong side of its
-bound. Student's interval for the mean of Gaussian trials does so with a probability of at most
-:data:`iclutils.ground.statistics.LEVEL` / 2, whatever the degrees of freedom: exactly that where
-the truth lies on the bound, or an equality on the edge of its margin, and less elsewhere. For a
-difference with few, unequal degrees of freedom it is more; the ledger's page has the numbers. A
-number that was computed and not sampled does so never.
+bound. Student's interval for the mean of Gaussian trials does so with a probability of at most half
+of its ``level`` (``[tool.claimbook]`` of ``pyproject.toml``), whatever the degrees of freedom:
+exactly that where the truth lies on the bound, or an equality on the edge of its margin, and less
+elsewhere. For a difference with few, unequal degrees of freedom it is more; the ledger's page has
+the numbers. A number that was computed and not sampled does so never.
 """
 
 from collections.abc import Iterable
 
+from claimbook.files import settings
 from claimbook.ledger.record import Record
-from iclutils.ground.estimate import LEVEL
 
-FALSE_CONTRADICTION = LEVEL / 2  # of one sampled part, at most
+FALSE_CONTRADICTION = settings().get("level", 1e-4) / 2  # of one sampled part, at most
 
 
 def sampled_parts(records: Iterable[Record]) -> int:

@@ -17,10 +17,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import NamedTuple
 
+from claimbook.ledger.comparison import CONTRADICTED, EQUAL, GREATER, LESS, Comparison
 from claimbook.ledger.lines import comparison_text
 from claimbook.ledger.record import Record
 from claimbook.ledger.schema import NULL, WRONG, Row
-from iclutils.ground.comparison import CONTRADICTED, EQUAL, GREATER, LESS, Comparison
 
 SAME = 1e-9  # relative
 EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
@@ -47,9 +47,9 @@ class Named(NamedTuple):
 def audit(record: Record, row: Row) -> list[str]:
     """What is wrong with a row's check, one sentence each; empty where nothing is.
 
-    >>> from iclutils.ground.comparison import equal, greater, less
-    >>> slope = {"slope": greater(0.3, se=0.01, dof=19)}
-    >>> controls = {"wrong": less(0.3, se=0.01, dof=19)}
+    >>> from claimbook.ledger.comparison import Measured, greater, less
+    >>> slope = {"slope": greater(Measured(0.3, 0.049))}
+    >>> controls = {"wrong": less(Measured(0.3, 0.049))}
     >>> record = Record("c", "r", "holds", 0.3, 0.05, slope, controls, {}, True)
     >>> row = {"controls": {"wrong": {"kind": "wrong", "what": "the opposite sign"}}}
     >>> for finding in audit(record, row):

@@ -21,11 +21,12 @@ import operator
 import pkgutil
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from iclutils.ground.comparison import Comparison, equal, greater, less, within
-from iclutils.ground.estimate import Estimate
+from claimbook.files import packages
+from claimbook.ledger.comparison import Comparison, Estimate, equal, greater, less, within
 
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "abs": abs,
@@ -127,16 +128,16 @@ def _value(node: ast.expr, numbers: Mapping[str, float]) -> Any:
 
 
 def _function(node: ast.Attribute) -> Callable[..., float]:
-    """The package's function with a dotted name."""
+    """Import the function with a dotted name from the packages that the book names."""
     name = ast.unparse(node)
-    try:
-        found = pkgutil.resolve_name(f"iclutils.{name}")
-    except (ImportError, AttributeError):
-        found = None
-    if not callable(found):
-        raise ValueError(f"'{name}' is no function of iclutils")
-    function: Callable[..., float] = found
-    return function
+    for package in packages():
+        with suppress(ImportError, AttributeError):
+            found = pkgutil.resolve_name(f"{package}.{name}")
+            home = getattr(found, "__module__", None) or ""  # what it imports itself is not its own
+            if callable(found) and home.partition(".")[0] == package:
+                function: Callable[..., float] = found
+                return function
+    raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
 
 
 @dataclass(frozen=True)
@@ -180,14 +181,13 @@ class Condition:
         self._refuse(handed)
         known = {**settings, **self.numbers, **handed}
         at = {name: float(_value(tree, known)) for name, tree in self.expressions.items()}
-        found = part if isinstance(part, Estimate) else float(part)
         if self.test == ">":
-            return greater(found, at["bound"])
+            return greater(part, at["bound"])
         if self.test == "<":
-            return less(found, at["bound"])
+            return less(part, at["bound"])
         if self.test == "=":
-            return equal(found, at["target"], tol=at["margin"])
-        return within(found, at["low"], at["high"])
+            return equal(part, at["target"], tol=at["margin"])
+        return within(part, at["low"], at["high"])
 
     def _refuse(self, handed: Mapping[str, float]) -> None:
         """Refuse a margin made by the page, and numbers that stand for nothing."""

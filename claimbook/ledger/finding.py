@@ -3,9 +3,9 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 from claimbook.ledger.lines import format_value
 from claimbook.ledger.schema import Row
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 KINDS = re.compile(r"\brelu\b")  # chapters name a part by what the package calls its tasks
 NAMED = 4  # parts that a sentence names before it counts the rest
@@ -27,7 +27,7 @@ def finding_of(
 def what_came_out(parts: Mapping[str, Comparison], blunt: str = "") -> str:
     """What holds, what does not, and where, without the number.
 
-    >>> from iclutils.ground.comparison import greater
+    >>> from claimbook.ledger.comparison import greater
     >>> what_came_out({"affine": greater(2.0), "ReLU": greater(-1.0), "cosine": greater(1.0)})
     '2 of 3 parts hold. Contradicted: ReLU.'
     """

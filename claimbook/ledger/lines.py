@@ -8,7 +8,7 @@ and not sampled. The lines of a chapter whose knobs are turned begin with :data:
 import math
 from typing import NamedTuple
 
-from iclutils.ground.comparison import Comparison
+from claimbook.ledger.comparison import Comparison
 
 AT_YOUR_SETTINGS = "at your settings: "
 ROUNDING = 1e-12  # below it a computed number is zero
@@ -86,8 +86,8 @@ def is_exact(value: float, half_width: float) -> bool:
 def comparison_text(part: Comparison) -> str:
     """One comparison: its number and what it was held against.
 
-    >>> from iclutils.ground.comparison import greater
-    >>> comparison_text(greater(0.5, se=0.01, dof=9))
+    >>> from claimbook.ledger.comparison import Measured, greater
+    >>> comparison_text(greater(Measured(0.5, 0.066)))
     '0.500 ± 0.066 > 0'
     """
     return f"{format_value(part.value, part.half_width)} {part.against}"

@@ -3,8 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
-from iclutils.ground.estimate import Estimate
+from claimbook.ledger.comparison import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+    Estimate,
+)
 
 VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
 
@@ -43,7 +48,7 @@ def tell(**values: object) -> None:
 def outcomes(comparisons: Mapping[str, Comparison]) -> str:
     """How many comparisons were supported, contradicted and undecided, as a phrase.
 
-    >>> from iclutils.ground.comparison import greater
+    >>> from claimbook.ledger.comparison import greater
     >>> outcomes({"a": greater(1.0), "b": greater(-1.0)})
     '1 of 2 supported, 1 contradicted'
     """
@@ -55,7 +60,8 @@ def outcomes(comparisons: Mapping[str, Comparison]) -> str:
 def signs(estimates: Iterable[Estimate]) -> str:
     """How many estimates rise above zero, fall below it, or cannot be told from it, as a phrase.
 
-    >>> signs([Estimate(1.0, 0.0, 9), Estimate(-1.0, 0.0, 9), Estimate(1.0, 5.0, 9)])
+    >>> from claimbook.ledger.comparison import Measured
+    >>> signs([Measured(1.0), Measured(-1.0), Measured(1.0, 5.0)])
     '1 of 3 rises, 1 falls, 1 undecided'
     """
     found = list(estimates)

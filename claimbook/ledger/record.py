@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.lines import AT_YOUR_SETTINGS, format_value
-from iclutils.ground.comparison import Comparison
 
 MEASURED = ("value", "half_width")
 

@@ -8,16 +8,16 @@ noise is what may turn a verdict: where some parts were sampled, the tightest is
 import math
 from collections.abc import Mapping
 
+from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.lines import is_exact
-from iclutils.ground.comparison import Comparison
 
 
 def tightest(parts: Mapping[str, Comparison]) -> str | None:
     """The name of the tightest part; None where there are not two to choose from.
 
-    >>> from iclutils.ground.comparison import greater
-    >>> near = greater(0.5, se=0.1, dof=9)
-    >>> tightest({"far": greater(5.0, se=0.1, dof=9), "near": near, "exact": greater(0.1)})
+    >>> from claimbook.ledger.comparison import Measured, greater
+    >>> near = greater(Measured(0.5, 0.3))
+    >>> tightest({"far": greater(Measured(5.0, 0.3)), "near": near, "exact": greater(0.1)})
     'near'
     """
     if len(parts) < 2:
@@ -29,7 +29,7 @@ def tightest(parts: Mapping[str, Comparison]) -> str | None:
 def room(part: Comparison) -> float:
     """How far a part is from its limit: in half-widths, or relative where it was computed.
 
-    >>> from iclutils.ground.comparison import equal, greater
+    >>> from claimbook.ledger.comparison import equal, greater
     >>> room(equal(2.015, 2.0, tol=0.02)), room(greater(4.0, 1.0))
     (0.25, 0.75)
     """

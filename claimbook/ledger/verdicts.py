@@ -19,11 +19,12 @@ compares.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from claimbook.ledger import knobs
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import Beside, Condition, Found, condition_of, pattern_of
 from claimbook.ledger.finding import finding_of
 from claimbook.ledger.prose import show
@@ -42,9 +43,6 @@ from claimbook.ledger.schema import (
     Row,
     load,
 )
-from iclutils.ground import arguments
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
-from iclutils.ground.estimate import Estimate
 
 
 def verdict_of(outcomes: Sequence[str], superseded: bool = False) -> str:
@@ -97,7 +95,8 @@ class Ledger:
         where one has a value that it may not have.
         """
         chapters = load(path)["chapters"]
-        arguments.one_of("chapter", chapter, chapters)
+        if chapter not in chapters:
+            raise KeyError(f"chapter must be one of {list(chapters)}; got {chapter!r}")
         block = chapters[chapter]
         if set(settings) != set(block["settings"]):
             wanted = sorted(block["settings"])
@@ -206,7 +205,8 @@ class Ledger:
         return self._record(found)
 
     def _row(self, id: str) -> Row:
-        arguments.one_of("id", id, self.rows)
+        if id not in self.rows:
+            raise KeyError(f"id must be one of {list(self.rows)}; got {id!r}")
         if id in self.records:
             raise ValueError(f"{id} is already checked in {self.chapter}; a row has one check")
         return self.rows[id]
@@ -222,7 +222,7 @@ def _naming(where: str) -> Iterator[None]:
     """Let an error of a comparison name its row."""
     try:
         yield
-    except (KeyError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise type(error)(f"{where}: {error.args[0]}") from None
 
 
@@ -230,9 +230,8 @@ def _headline(id: str, value: Part | None) -> tuple[float, float]:
     """The number that the ledger shows for a row, and its half-width."""
     if isinstance(value, Beside):
         value = value.found
-    half_width = value.half_width if isinstance(value, Estimate) else 0.0
-    number = value.value if isinstance(value, Estimate) else value
-    if number is None or not math.isfinite(float(number) + half_width):
-        wanted = f"value of {id} must be an estimate or a finite number"
-        raise ValueError(f"{wanted}; got {value!r}")
-    return float(number), half_width
+    with suppress(TypeError, ValueError):
+        shown = measured(value)  # type: ignore[arg-type]
+        if math.isfinite(shown.value):
+            return shown.value, shown.half_width
+    raise ValueError(f"value of {id} must be an estimate or a finite number; got {value!r}")

@@ -14,9 +14,9 @@ from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 
-from claimbook.files import files_under
+from claimbook.files import files_under, packages
 
-PACKAGES = ("iclutils", "claimbook")  # what a page may import of the book's own
+PACKAGES = (*packages(), "claimbook")  # what a page may import of the book's own
 
 
 def reached(sources: Iterable[str], root: Path, without: str = "") -> set[str]:

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from claimbook.files import ROOT
 from claimbook.ledger import Record, format_value, outputs
+from claimbook.ledger.comparison import SUPPORTED
 from claimbook.ledger.finding import what_came_out
 from claimbook.runs import cache, origin
 from claimbook.runs.cache import CachedRun
 from claimbook.runs.key import SEEDS_FILE
 from claimbook.runs.origin import NOT_RUN, Run
-from iclutils.ground.comparison import SUPPORTED
 
 
 class Entry(NamedTuple):

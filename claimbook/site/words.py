@@ -7,10 +7,10 @@ from typing import Any
 from docutils import nodes
 
 from claimbook.ledger import OURS
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.schema import NULL, RIGHT, WRONG
 from claimbook.site.nodes import html_tag, tag
 from claimbook.site.plain import FORMULA
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 CLEAR = "clear"
 READINGS = {  # how well our copy of a source can be read, as a mark beside the verdict

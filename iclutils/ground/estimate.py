@@ -1,8 +1,7 @@
 """One number with the width of its interval.
 
 All intervals of the book are Student's t at one level. Estimates are made of trials, and of one
-another, in :mod:`iclutils.ground.statistics`, and judged in :mod:`iclutils.ground.comparison`.
-No tensor is needed for either.
+another, in :mod:`iclutils.ground.statistics`. No tensor is needed for that.
 """
 
 import functools

@@ -11,8 +11,8 @@ from claimbook.checker import elsewhere
 from claimbook.checker.knobs import Turn, recorded_rows, set_at, turn, turns, unmoved
 from claimbook.checker.run import note_of
 from claimbook.ledger import Record, knobs, load
+from claimbook.ledger.comparison import Comparison
 from claimbook.runs import cache
-from iclutils.ground.comparison import Comparison
 
 BLOCKS = load()["chapters"]
 NO_NUMBERS = ["1", None, math.nan, math.inf, 1 + 1j]

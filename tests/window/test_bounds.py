@@ -8,10 +8,11 @@ import torch
 from claimbook.checker import reference
 from claimbook.checker.comparison import read_expected
 from claimbook.ledger import load
+from claimbook.ledger.comparison import SUPPORTED
 from claimbook.ledger.conditions import condition_of
 from iclutils.ground import sphere
 from iclutils.ground.randomness import stream
-from iclutils.ground.statistics import SUPPORTED, mean_se
+from iclutils.ground.statistics import mean_se
 from iclutils.window import covariates
 from iclutils.window.functions import Affine
 from iclutils.window.theory import bounds, isotropic

@@ -15,7 +15,7 @@ from pathlib import Path
 from claimbook.files import CARRIED, ROOT, files_under, write_zip
 from claimbook.runs.code import PACKAGES
 
-LEDGER = ("_toc.yml", "book/claims.yml")
+LEDGER = ("_toc.yml", "pyproject.toml", "book/claims.yml")
 RECORDED = Path("book") / "recorded"
 PACKAGE = distribution("iclutils")
 NAME = f"{PACKAGE.name}-{PACKAGE.version}-py3-none-any.whl"  # which installers read

@@ -8,8 +8,7 @@ import html
 from docutils import nodes
 
 from claimbook.ledger import Record, format_value
-from claimbook.site.numbers import written
-from iclutils.ground.comparison import (
+from claimbook.ledger.comparison import (
     CONTRADICTED,
     EQUAL,
     GREATER,
@@ -17,6 +16,7 @@ from iclutils.ground.comparison import (
     UNDECIDED,
     Comparison,
 )
+from claimbook.site.numbers import written
 
 WIDTH, HEIGHT = 96.0, 14.0
 ROOM = 0.15  # of the picture's width, to either side of what is drawn
@@ -66,10 +66,10 @@ def tooltip(part: Comparison, what: str = MEASURED) -> str:
 def description(part: Comparison, what: str = MEASURED) -> str:
     """The picture in words: the number, the range, and where in it the number lies.
 
-    >>> from iclutils.ground.comparison import greater
+    >>> from claimbook.ledger.comparison import Measured, greater
     >>> description(greater(3.0, 1.0))
     'Measured 3, to be > 1: inside the allowed range'
-    >>> description(greater(3.0, 4.0, se=1.0, dof=10))
+    >>> description(greater(Measured(3.0, 6.2), 4.0))
     'Measured 3.0 ± 6.2, to be > 4: the interval crosses an end of the allowed range'
     """
     where = {

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from docutils.nodes import Element, Node
 
 from claimbook.ledger import Record
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.finding import readable, what_came_out
 from claimbook.ledger.lines import comparison_text
 from claimbook.runs import origin
@@ -14,7 +15,6 @@ from claimbook.site.page import Page
 from claimbook.site.results import value_text
 from claimbook.site.verdicts.counts import damaged, given
 from claimbook.site.words import HAPPENED
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 
 OUTCOME_SIGNS = {SUPPORTED: "✓", CONTRADICTED: "✗", UNDECIDED: "?"}
 OWN_SETTINGS = " (at your settings)"

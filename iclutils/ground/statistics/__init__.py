@@ -1,22 +1,11 @@
-"""From many trials to a judgement.
+"""From many trials to an estimate.
 
-Means with standard errors, what is made of them, slopes, and comparisons with three outcomes:
-*supported*, *contradicted* or *undecided*. Every interval is Student's t for the degrees of freedom
-at hand, at one level for the whole book: the true mean of Gaussian trials lies outside of it with
-probability ``LEVEL``, however few they are. For a difference with few, unequal degrees of freedom
-and for skewed trials that happens more often: how often, the ledger's page says.
+Means with standard errors, what is made of them, and slopes. Every interval is Student's t for the
+degrees of freedom at hand, at one level for the whole book: the true mean of Gaussian trials lies
+outside of it with probability ``LEVEL``, however few they are. For a difference with few, unequal
+degrees of freedom and for skewed trials that happens more often: how often, the ledger's page says.
 """
 
-from iclutils.ground.comparison import (
-    CONTRADICTED,
-    SUPPORTED,
-    UNDECIDED,
-    Comparison,
-    equal,
-    greater,
-    less,
-    within,
-)
 from iclutils.ground.estimate import LEVEL, Estimate, exact, from_spread, width
 from iclutils.ground.statistics.combinations import (
     correlation,
@@ -47,11 +36,7 @@ from iclutils.ground.statistics.resampling import (
 )
 
 __all__ = [
-    "CONTRADICTED",
     "LEVEL",
-    "SUPPORTED",
-    "UNDECIDED",
-    "Comparison",
     "Estimate",
     "Line",
     "Means",
@@ -60,17 +45,14 @@ __all__ = [
     "crossed_mean",
     "crossing",
     "difference",
-    "equal",
     "estimate",
     "exact",
     "exponent",
     "from_spread",
     "geometric_bars",
-    "greater",
     "intercept",
     "jackknife",
     "jackknife_se",
-    "less",
     "line",
     "log_ratio",
     "lowest",
@@ -90,5 +72,4 @@ __all__ = [
     "unexplained",
     "weighted",
     "width",
-    "within",
 ]

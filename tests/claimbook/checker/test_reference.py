@@ -8,9 +8,10 @@ from claimbook.checker import drawn, reference, written
 from claimbook.checker.drawn import Series
 from claimbook.checker.reference import Claim, Headline, Part
 from claimbook.ledger import Record
+from claimbook.ledger.comparison import equal
 from claimbook.ledger.lines import Number
 from claimbook.ledger.prose import VERDICT
-from iclutils.ground.comparison import equal
+from iclutils.ground.estimate import Estimate
 
 NUMBER = Number(0.331, 0.012)
 HELD = "= 0.3333 to within 0.05"
@@ -24,7 +25,7 @@ CSV = "panel,title,x_axis,series,kind,x,y,colour\n" + "".join(
 )
 DRAWING = "2,,,token,points,0,1,#0173b2\n"
 TABLE = "<table><tr><th>L</th><th>w</th></tr><tr><td>1</td><td>8.25 ± 0.10</td></tr></table>"
-PART = equal(0.33123, 1 / 3, tol=0.05, se=0.0025, dof=19)
+PART = equal(Estimate(0.33123, 0.0025, 19), 1 / 3, tol=0.05)
 RECORD = Record("c", "row", "holds", 0.33123, 0.01225, {"slope": PART}, {}, {}, True)
 
 

@@ -5,7 +5,7 @@ from scipy import stats
 
 from claimbook.ledger import Record
 from claimbook.ledger.alarms import FALSE_CONTRADICTION, false_alarm, sampled_parts
-from iclutils.ground.comparison import CONTRADICTED, UNDECIDED, equal, greater
+from claimbook.ledger.comparison import CONTRADICTED, UNDECIDED, equal, greater
 from iclutils.ground.estimate import Estimate, width
 
 
@@ -32,7 +32,7 @@ def test_parts_that_err_independently_add_up():
 
 
 def test_only_sampled_parts_can_err():
-    noisy = greater(1.0, se=0.1, dof=9)
+    noisy = greater(Estimate(1.0, 0.1, 9))
     exact = greater(1.0)
     record = Record("c", "r", "holds", 1, 0, {"a": noisy, "b": exact, "c": noisy}, {}, {}, True)
     assert sampled_parts([record, record]) == 4

@@ -4,12 +4,12 @@ import pytest
 
 from claimbook.ledger import HOLDS, Record
 from claimbook.ledger.audit import audit, complaints, mirrored
-from iclutils.ground.comparison import equal, greater, less, within
-from iclutils.ground.estimate import width
+from claimbook.ledger.comparison import equal, greater, less, within
+from iclutils.ground.estimate import Estimate, width
 
-SLOPE = greater(0.3137, se=0.01, dof=19)
-OTHER = greater(-0.2718, se=0.01, dof=19)  # a control on other data, contradicted
-LOSS = equal(1.0213, 1.0, tol=0.1, se=0.002, dof=9)
+SLOPE = greater(Estimate(0.3137, 0.01, 19))
+OTHER = greater(Estimate(-0.2718, 0.01, 19))  # a control on other data, contradicted
+LOSS = equal(Estimate(1.0213, 0.002, 9), 1.0, tol=0.1)
 
 
 def record(parts, controls):
@@ -30,17 +30,17 @@ def findings(part, control=OTHER, kind="wrong", **more):
     [
         (SLOPE, OTHER, "wrong"),
         (LOSS, OTHER, "wrong"),
-        (SLOPE, greater(0.3137, 1.5, se=0.01, dof=19), "wrong"),  # too weak to pass a wrong rate
-        (SLOPE, greater(0.001, se=0.01, dof=19), "null"),
-        (LOSS, equal(1.0213, 2.0, tol=0.1, se=0.002, dof=9), "wrong"),
-        (less(-0.5, se=0.01, dof=9), greater(0.2, se=0.01, dof=9), "right"),
+        (SLOPE, greater(Estimate(0.3137, 0.01, 19), 1.5), "wrong"),  # too weak to pass a wrong rate
+        (SLOPE, greater(Estimate(0.001, 0.01, 19)), "null"),
+        (LOSS, equal(Estimate(1.0213, 0.002, 9), 2.0, tol=0.1), "wrong"),
+        (less(Estimate(-0.5, 0.01, 9)), greater(Estimate(0.2, 0.01, 9)), "right"),
         (within(3.17, 2, 4), within(7.17, 2, 4), "wrong"),
         (greater(16, 15), greater(3, 15), "wrong"),  # counts
         (less(0, 1), less(0, 1), "right"),  # two counts may be equal
         (equal(80, 80, tol=0.5), equal(80, 64, tol=0.5), "wrong"),
-        (greater(0.001, se=0.01, dof=19), OTHER, "wrong"),  # undecided is no fault of the check
-        (equal(-0.64, 0.0, tol=0.1, se=0.05, dof=9), OTHER, "wrong"),  # noisy, yet contradicted
-        (greater(1.0, 0.9, se=0.001, dof=99), greater(1.0, 0.9, se=0.001, dof=99), "right"),
+        (greater(Estimate(0.001, 0.01, 19)), OTHER, "wrong"),  # undecided is no fault of the check
+        (equal(Estimate(-0.64, 0.05, 9), 0.0, tol=0.1), OTHER, "wrong"),  # noisy, yet contradicted
+        (greater(Estimate(1.0, 0.001, 99), 0.9), greater(Estimate(1.0, 0.001, 99), 0.9), "right"),
         (greater(0.5, -0.02), greater(0.5 - 1e-12, -0.02), "right"),  # exponents may be equal
     ],
 )
@@ -49,27 +49,27 @@ def test_a_sound_check_has_no_finding(part, control, kind):
 
 
 NO_CONTROLS = [
-    (SLOPE, less(0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
-    (SLOPE, greater(-0.3137, se=0.01, dof=19), "wrong", "only negates the part"),
+    (SLOPE, less(Estimate(0.3137, 0.01, 19)), "wrong", "only negates the part"),
+    (SLOPE, greater(Estimate(-0.3137, 0.01, 19)), "wrong", "only negates the part"),
     (less(0.02, 0.1), greater(0.02, 0.1), "wrong", "only negates the part"),
     (SLOPE, SLOPE, "null", "is the same comparison as the part"),
-    (SLOPE, less(-0.3137, se=0.01, dof=19), "right", "is the same comparison as the part"),
+    (SLOPE, less(Estimate(-0.3137, 0.01, 19)), "right", "is the same comparison as the part"),
     (LOSS, LOSS, "right", "is the same comparison as the part"),
     (
         LOSS,
-        equal(-1.0213, -1.0, tol=0.1, se=0.002, dof=9),
+        equal(Estimate(-1.0213, 0.002, 9), -1.0, tol=0.1),
         "right",
         "is the same comparison as the part",
     ),
-    (SLOPE, less(0.3137, -1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
-    (SLOPE, greater(-0.3137, 1.0, se=0.01, dof=19), "wrong", "can only be contradicted where"),
+    (SLOPE, less(Estimate(0.3137, 0.01, 19), -1.0), "wrong", "can only be contradicted where"),
+    (SLOPE, greater(Estimate(-0.3137, 0.01, 19), 1.0), "wrong", "can only be contradicted where"),
     (SLOPE, greater(0.0), "wrong", "is zero by construction"),
     (SLOPE, greater(0.0, 0.5), "null", "is zero by construction"),
-    (SLOPE, greater(0.0, se=0.2, dof=19), "null", "is zero by construction"),
+    (SLOPE, greater(Estimate(0.0, 0.2, 19)), "null", "is zero by construction"),
     (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
     (
         SLOPE,
-        equal(0.5, 0.4, tol=0.01, se=0.1, dof=9),
+        equal(Estimate(0.5, 0.1, 9), 0.4, tol=0.01),
         "right",
         "could hardly be supported: its interval",
     ),
@@ -87,10 +87,13 @@ def test_a_control_that_is_none_is_named(part, control, kind, message):
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        (equal(1.0, 1.3, tol=0.1, se=0.1, dof=9), r"±0\.66 is more than 0\.8 of the margin 0\.1"),
+        (
+            equal(Estimate(1.0, 0.1, 9), 1.3, tol=0.1),
+            r"±0\.66 is more than 0\.8 of the margin 0\.1",
+        ),
         (equal(1.3137, 1.0, tol=0.3137), "on the edge of its own tolerance"),
-        (equal(1.3137, 1.0, tol=0.3137, se=0.01, dof=9), "on the edge of its own tolerance"),
-        (greater(width(9) * 0.0137, 0.0, se=0.0137, dof=9), "on the edge of its own tolerance"),
+        (equal(Estimate(1.3137, 0.01, 9), 1.0, tol=0.3137), "on the edge of its own tolerance"),
+        (greater(Estimate(width(9) * 0.0137, 0.0137, 9), 0.0), "on the edge of its own tolerance"),
         (equal(0.271828, 0.271828, tol=0.1), "held against itself"),
     ],
 )
@@ -115,7 +118,7 @@ def test_a_value_on_any_edge_of_its_tolerance_or_interval_is_named(edge, side):
     sizes["difference"] = sizes["margin"] - sizes["half_width"]
     sizes["sum"] = sizes["margin"] + sizes["half_width"]
     away = side * sizes[edge]
-    (found,) = findings(equal(1.2345 + away, 1.2345, tol=sizes["margin"], se=se, dof=9))
+    (found,) = findings(equal(Estimate(1.2345 + away, se, 9), 1.2345, tol=sizes["margin"]))
     assert "on the edge of its own tolerance" in found
 
 
@@ -123,17 +126,17 @@ def test_an_equality_leaves_room_in_its_margin():
     """At 0.8 of it, on either side."""
     for share, named in ((0.79, False), (0.81, True)):
         se = share * 0.05 / width(9)
-        assert bool(findings(equal(0.0137, 0.0, tol=0.05, se=se, dof=9))) == named
-        null = equal(0.2137, 0.0, tol=0.05, se=se, dof=9)
+        assert bool(findings(equal(Estimate(0.0137, se, 9), 0.0, tol=0.05))) == named
+        null = equal(Estimate(0.2137, se, 9), 0.0, tol=0.05)
         assert bool(findings(SLOPE, null, "null")) == named
-        wrong = equal(0.2137, 0.0, tol=0.05, se=se, dof=9)
+        wrong = equal(Estimate(0.2137, se, 9), 0.0, tol=0.05)
         assert findings(SLOPE, wrong, "wrong") == []  # its noise makes it harder to contradict
 
 
 def test_parts_that_repeat_or_negate_each_other_are_named():
-    (same,) = findings(SLOPE, again=less(-0.3137, se=0.01, dof=19))
+    (same,) = findings(SLOPE, again=less(Estimate(-0.3137, 0.01, 19)))
     assert same.startswith("the part 'again' (-0.314 ± 0.049 < 0) is the same comparison as the")
-    (negated,) = findings(SLOPE, again=less(0.3137, se=0.01, dof=19))
+    (negated,) = findings(SLOPE, again=less(Estimate(0.3137, 0.01, 19)))
     assert negated.endswith("they cannot both hold")
 
 
@@ -145,7 +148,7 @@ def test_controls_that_repeat_each_other_are_named():
 
 
 def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
-    bad = record({"": SLOPE}, {"control": less(0.3137, se=0.01, dof=19)})
+    bad = record({"": SLOPE}, {"control": less(Estimate(0.3137, 0.01, 19))})
     good = record({"": SLOPE}, {"control": OTHER})
     plain = row(control="wrong")
     excused = plain | {"audit": "a reason"}
@@ -156,7 +159,7 @@ def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
 
 
 def test_many_findings_of_a_row_are_counted():
-    parts = {str(i): equal(1.0 + i / 70, 1.3, tol=0.1, se=0.1, dof=9) for i in range(8)}
+    parts = {str(i): equal(Estimate(1.0 + i / 70, 0.1, 9), 1.3, tol=0.1) for i in range(8)}
     plain = row(control="wrong")
     found = complaints(audit(record(parts, {"control": OTHER}), plain), plain)
     assert len(found) == 6

@@ -2,12 +2,13 @@
 
 import pytest
 
+from claimbook.ledger.comparison import greater
 from claimbook.ledger.finding import finding_of, what_came_out
-from iclutils.ground.comparison import greater
+from iclutils.ground.estimate import Estimate
 
 YES = greater(1.0)
 NO = greater(-1.0)
-MAYBE = greater(0.1, se=1.0, dof=9)
+MAYBE = greater(Estimate(0.1, 1.0, 9))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from nbformat import v4
 
 from claimbook.ledger import Record, outputs
+from claimbook.ledger.comparison import equal, greater
 from claimbook.ledger.prose import VERDICT, show, tell
-from iclutils.ground.comparison import equal, greater
 
 
 def executed(*found):

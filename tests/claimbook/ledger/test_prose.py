@@ -1,12 +1,12 @@
 """Numbers for the prose."""
 
 from claimbook.ledger import outcomes, signs, tell
-from iclutils.ground.comparison import equal, greater, less
+from claimbook.ledger.comparison import equal, greater, less
 from iclutils.ground.estimate import Estimate
 
 YES = equal(1.0, 1.0, tol=0.5)
 NO = equal(1.0, 2.0, tol=0.5)
-MAYBE = greater(0.0, 0.1, se=0.1, dof=9)
+MAYBE = greater(Estimate(0.0, 0.1, 9), 0.1)
 
 
 def test_outcomes_are_counted_for_prose():

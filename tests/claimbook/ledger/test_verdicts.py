@@ -5,6 +5,7 @@ import math
 import pytest
 
 from claimbook.ledger import Ledger
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.lines import AT_YOUR_SETTINGS
 from claimbook.ledger.schema import (
     FAILS,
@@ -15,7 +16,6 @@ from claimbook.ledger.schema import (
     UNDECIDED_ROW,
 )
 from claimbook.ledger.verdicts import verdict_of
-from iclutils.ground.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from iclutils.ground.estimate import Estimate
 
 # the rows of conftest hold everything to "= 1 ± 0.5"

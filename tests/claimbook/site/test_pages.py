@@ -14,10 +14,10 @@ from record_page import check_card, check_history, check_line
 from small_site import ORIGIN, ROOT, SOUND, Site
 
 from claimbook.ledger import Ledger, Record, format_value, load, outputs
+from claimbook.ledger.comparison import greater
 from claimbook.runs import cache
 from claimbook.site.downloads import export, portable
 from claimbook.site.results import reservation
-from iclutils.ground.comparison import greater
 from iclutils.ground.estimate import Estimate
 
 SEEDS = {

@@ -15,6 +15,7 @@ from claimbook.site.downloads import wheel
 PROGRAM = """
 from iclutils import recorded
 from claimbook.ledger import Ledger, load
+from claimbook.files import packages
 from claimbook.runs.store import kept
 from iclutils.ground.validation import positive
 
@@ -22,6 +23,7 @@ import iclutils
 
 assert iclutils.__file__.startswith({here!r}), iclutils.__file__
 settings = load()["chapters"]["03_linear_attention"]["settings"]
+assert packages() == ("iclutils",)
 assert Ledger("03_linear_attention", **settings).rows
 assert recorded.read("05_double_descent")["jobs"]
 assert kept(positive, "x", 2.0) == 2.0

@@ -1,0 +1,184 @@
+"""Comparisons with three outcomes: supported, contradicted or undecided."""
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol, runtime_checkable
+
+SUPPORTED = "supported"
+CONTRADICTED = "contradicted"
+UNDECIDED = "undecided"
+
+GREATER, LESS, EQUAL = ">", "<", "="
+MIRRORED = {GREATER: LESS, LESS: GREATER, EQUAL: EQUAL}
+
+
+@runtime_checkable
+class Estimate(Protocol):
+    """A sampled number: its value, half the length of its interval, its degrees of freedom."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def half_width(self) -> float: ...
+    @property
+    def dof(self) -> float: ...
+
+
+class Measured(NamedTuple):
+    """The plainest estimate; a number that was computed and not sampled has no half-width."""
+
+    value: float
+    half_width: float = 0.0
+    dof: float = math.inf
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One judged comparison; it is true where it is supported.
+
+    ``value`` was measured with ``half_width`` on either side (0 where nothing was sampled) and held
+    ``against`` a condition, for instance ``"> 0"``; ``outcome`` is one of ``SUPPORTED``,
+    ``CONTRADICTED`` and ``UNDECIDED``. The condition again, for machines: ``test`` is one of
+    ``">"``, ``"<"`` and ``"="``, ``bound`` what the value is held against, ``margin`` how far from
+    it an equality may be. ``dof`` are the degrees of freedom behind the half-width, and None where
+    that is 0 or known exactly.
+    """
+
+    value: float
+    half_width: float
+    against: str
+    outcome: str
+    test: str = ""
+    bound: float = 0.0
+    margin: float = 0.0
+    dof: float | None = None
+
+    def __bool__(self) -> bool:
+        return self.outcome == SUPPORTED
+
+    @property
+    def two_sided(self) -> bool:
+        """Whether it is an equality."""
+        return self.test == EQUAL
+
+    @property
+    def mirrored(self) -> "Comparison":
+        """The same comparison of the number with the other sign."""
+        test = MIRRORED[self.test]
+        return replace(self, value=-self.value, test=test, bound=-self.bound)
+
+
+def equal(found: float | Estimate, target: float, *, tol: float) -> Comparison:
+    r"""Compare a number with a ``target``, to within the margin ``tol``.
+
+    Supported where all of its interval lies within the margin, contradicted where all of it lies
+    outside, undecided otherwise,
+
+    .. math:: |x - x_0| + h \le m, \qquad |x - x_0| - h > m,
+
+    for the value x with the half-width h and the target :math:`x_0` with the margin m. Noise never
+    helps: a value whose mean is out of the margin is supported with half of the interval's level at
+    most. ``tol`` is a derived term (a finite-size correction, a bound, the size of what would
+    matter). Raises ``ValueError`` where it is not positive, because two computed numbers are never
+    equal to the last bit, for an infinite ``target``, and for NaN.
+
+    >>> equal(1.02, 1.0, tol=0.05).outcome
+    'supported'
+    >>> equal(Measured(1.02, 0.1), 1.0, tol=0.05).outcome  # too noisy to say
+    'undecided'
+    """
+    target = _finite("target", target)
+    margin = _finite("tol", tol)
+    if margin <= 0:
+        raise ValueError(f"tol must be above zero; got {margin:g}")
+    return _comparison(EQUAL, found, target, f"= {target:.4g} to within {margin:.2g}", margin)
+
+
+def within(found: float | Estimate, low: float, high: float) -> Comparison:
+    """Compare a number with [low, high], whose half length is the margin of :func:`equal`.
+
+    Raises ``ValueError`` where ``low`` is not below ``high`` or one is infinite, and for NaN.
+    """
+    low = _finite("low", low)
+    high = _finite("high", high)
+    if low >= high:
+        raise ValueError(f"low must be below high; got low = {low}, high = {high}")
+    margin = (high - low) / 2
+    return _comparison(EQUAL, found, low + margin, f"in [{low:.4g}, {high:.4g}]", margin)
+
+
+def greater(found: float | Estimate, bound: float = 0.0) -> Comparison:
+    """Test whether a number lies above ``bound``.
+
+    Supported where all of its interval is above, contradicted where all of it is below. Raises
+    ``ValueError`` for an infinite ``bound`` and for NaN.
+
+    >>> [greater(Measured(gap, 0.4, 9)).outcome for gap in (1.0, 0.2, -1.0)]
+    ['supported', 'undecided', 'contradicted']
+    """
+    bound = _finite("bound", bound)
+    return _comparison(GREATER, found, bound, f"> {bound:.4g}")
+
+
+def less(found: float | Estimate, bound: float = 0.0) -> Comparison:
+    """Test whether a number lies below ``bound``: the mirror image of :func:`greater`."""
+    bound = _finite("bound", bound)
+    return _comparison(LESS, found, bound, f"< {bound:.4g}")
+
+
+def measured(found: float | Estimate) -> Measured:
+    """Check an estimate, or a number where nothing was sampled.
+
+    Raises ``TypeError`` for what is neither, ``ValueError`` for NaN, a half-width that is negative
+    or not finite, and degrees of freedom that are not above zero.
+    """
+    if not isinstance(found, Estimate):
+        return Measured(_number("value", found))
+    value, half_width = _number("value", found.value), _number("half_width", found.half_width)
+    if not 0 <= half_width < math.inf:
+        raise ValueError(f"half_width must be finite and not negative; got {half_width:g}")
+    dof = _number("dof", found.dof) if half_width else math.inf
+    if dof <= 0:
+        raise ValueError(f"dof must be above zero; got {dof:g}")
+    return Measured(value, half_width, dof)
+
+
+def outcome_of(test: str, found: Measured, bound: float, margin: float) -> str:
+    """Judge a number by the rules of :func:`equal`, :func:`greater` and :func:`less`."""
+    if test == EQUAL:
+        distance = abs(found.value - bound)
+        if distance > margin + found.half_width:
+            return CONTRADICTED
+        return SUPPORTED if distance + found.half_width <= margin else UNDECIDED
+    gap = found.value - bound if test == GREATER else bound - found.value
+    if gap > found.half_width:
+        return SUPPORTED
+    return CONTRADICTED if gap < -found.half_width else UNDECIDED
+
+
+def _comparison(
+    test: str, found: float | Estimate, bound: float, against: str, margin: float = 0.0
+) -> Comparison:
+    number = measured(found)
+    outcome = outcome_of(test, number, bound, margin)
+    dof = number.dof if math.isfinite(number.dof) else None
+    return Comparison(number.value, number.half_width, against, outcome, test, bound, margin, dof)
+
+
+def _number(name: str, value: object) -> float:
+    """Convert to a float; ``TypeError`` for what is no real number, ``ValueError`` for NaN."""
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a real number; got {value!r}")
+    number = float(value)
+    if math.isnan(number):
+        raise ValueError(f"{name} must be a number; got nan")
+    return number
+
+
+def _finite(name: str, value: float) -> float:
+    """Convert to a finite float: no value could ever be told from an infinite bound."""
+    number = _number(name, value)
+    if math.isinf(number):
+        hint = "use > or < where one side is open"
+        raise ValueError(f"{name} must be a finite number; got {number} ({hint})")
+    return number

@@ -1,0 +1,120 @@
+"""Comparisons: three outcomes, what noise may do to them, and which numbers are refused."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from claimbook.ledger.comparison import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    Measured,
+    equal,
+    greater,
+    less,
+    within,
+)
+
+VALUES = st.floats(-10, 10)
+FOUND = st.builds(Measured, VALUES, st.floats(0.01, 5), st.sampled_from([1, 9, math.inf]))
+MARGINS = st.floats(0.1, 5)
+
+
+@given(found=FOUND, bound=VALUES)
+def test_inequalities_mirror_each_other(found, bound):
+    up, down = greater(found, bound), less(found, bound)
+    opposite = {SUPPORTED: CONTRADICTED, CONTRADICTED: SUPPORTED, UNDECIDED: UNDECIDED}
+    assert down.outcome == opposite[up.outcome]
+    assert less(-found.value, -bound).outcome == greater(found.value, bound).outcome
+    assert up.half_width == down.half_width == found.half_width
+    assert bool(up) == (up.outcome == SUPPORTED)
+
+
+@given(found=FOUND, target=VALUES, tol=MARGINS, louder=st.floats(1, 50))
+def test_noise_never_helps(found, target, tol, louder):
+    """With the same value and more noise an outcome stays or becomes undecided."""
+    quiet = equal(found, target, tol=tol)
+    loud = equal(found._replace(half_width=louder * found.half_width), target, tol=tol)
+    assert loud.outcome in (quiet.outcome, UNDECIDED)
+    if quiet.outcome == SUPPORTED:
+        assert quiet.half_width <= tol
+
+
+@given(found=FOUND, target=VALUES, tol=MARGINS)
+def test_an_equality_is_supported_where_both_ends_of_its_interval_are_within(found, target, tol):
+    ends = [found.value - found.half_width, found.value + found.half_width]
+    if equal(found, target, tol=tol).outcome == SUPPORTED:
+        # the rounding of numbers of size 10
+        assert all(abs(end - target) <= tol + 1e-12 for end in ends)
+    else:
+        assert any(abs(end - target) > tol - 1e-12 for end in ends)
+
+
+@given(found=FOUND, low=VALUES, length=MARGINS)
+def test_an_interval_is_an_equality_with_half_its_length(found, low, length):
+    margin = (low + length - low) / 2
+    inside = within(found, low, low + length)
+    assert inside.outcome == equal(found, low + margin, tol=margin).outcome
+
+
+@pytest.mark.parametrize(
+    ("value", "outcome", "half_width"),
+    [
+        (1.0, SUPPORTED, 0.0),
+        (1.5, SUPPORTED, 0.0),  # the edge belongs to the margin
+        (1.6, CONTRADICTED, 0.0),
+        (1.0, SUPPORTED, 0.5),
+        (1.25, SUPPORTED, 0.25),  # all of its interval lies within the margin
+        (1.3, UNDECIDED, 0.25),  # in the margin, but its interval reaches out of it
+        (0.7, UNDECIDED, 0.25),
+        (1.0, UNDECIDED, 0.6),  # noisier than the margin
+        (1.6, UNDECIDED, 0.2),  # outside, but its interval reaches the margin
+        (1.6, UNDECIDED, 0.6),
+        (1.8, CONTRADICTED, 0.2),
+        (2.2, CONTRADICTED, 0.6),  # noisy, but far away
+        (0.2, CONTRADICTED, 0.2),
+    ],
+)
+def test_an_equality_has_three_outcomes(value, outcome, half_width):
+    assert equal(Measured(value, half_width, 9), 1.0, tol=0.5).outcome == outcome
+
+
+def test_an_inequality_has_three_outcomes():
+    for value, outcome in ((1.0, SUPPORTED), (-1.0, CONTRADICTED), (0.5, UNDECIDED)):
+        assert greater(Measured(value, 0.6, 9)).outcome == outcome
+    assert greater(0.0).outcome == UNDECIDED
+    assert greater(1e-300).outcome == SUPPORTED  # computed, not sampled
+
+
+def test_degrees_of_freedom_are_kept_where_they_matter():
+    assert greater(Measured(1.0, 0.1, 9)).dof == 9
+    assert greater(Measured(1.0, 0.1, math.inf)).dof is None
+    assert greater(Measured(1.0, 0.0, 9)).dof is None
+    assert greater(1.0).dof is None
+
+
+@pytest.mark.parametrize(
+    ("error", "call"),
+    [
+        (ValueError, lambda: equal(1.0, 1.0, tol=0.0)),
+        (ValueError, lambda: equal(1.0, 1.0, tol=-1.0)),
+        (ValueError, lambda: equal(math.nan, 1.0, tol=1)),
+        (ValueError, lambda: equal(1.0, math.inf, tol=1)),
+        (ValueError, lambda: greater(1.0, -math.inf)),
+        (ValueError, lambda: greater(Measured(1.0, -0.1, 9))),
+        (ValueError, lambda: greater(Measured(1.0, math.nan, 9))),
+        (ValueError, lambda: greater(Measured(1.0, math.inf, 9))),
+        (ValueError, lambda: greater(Measured(1.0, 0.1, 0))),
+        (ValueError, lambda: greater(Measured(1.0, 0.1, -3))),
+        (ValueError, lambda: within(0, 2, 1)),
+        (ValueError, lambda: within(0, 1, math.inf)),
+        (TypeError, lambda: greater("1")),
+        (TypeError, lambda: greater(True)),
+        (TypeError, lambda: greater(None)),
+    ],
+)
+def test_bad_numbers_are_refused(error, call):
+    with pytest.raises(error, match="must be"):
+        call()
