@@ -34,7 +34,7 @@ ROOMS   := $(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py
 SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book page pdf picture test check lint claims unit machinery new-chapter chapter expected seeds knobs elsewhere mutants bench frames lab site-test clean chromium
+.PHONY: help book page test check lint claims unit machinery new-chapter chapter expected seeds knobs elsewhere mutants bench frames lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -50,13 +50,9 @@ page: FOLDERS = $(addprefix book/,chapters . reference)
 page: need-name named chromium book
 	$(PYTEST) $(BROWSER)/test_site.py -k "$(subst $(space), or ,$(strip $(NAME)))"
 
-## make pdf                   the book and its chapters as PDF, printed from the site with Chromium
-pdf: chromium book
-	$(BIN)/python -m claimbook.paper.pdf
-
 # one more than the cores, for a fifth of its time a test waits for a page; the largest file first
-## make test                  everything: make check, the site in a real browser and on paper
-test: chromium $(STAMP) unprinted check
+## make test                  everything: make check, the site in a real browser
+test: chromium $(STAMP) check
 	$(PYTEST) -n $$(($(JOBS) + 1)) $(SPREAD) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
@@ -134,11 +130,6 @@ bench: $(STAMP)
 frames: $(STAMP)
 	$(BIN)/python -m tests.bench.frames
 
-## make picture               from the book that was built last: the README's picture, and the explorers' without scripts
-picture: $(STAMP)
-	$(BIN)/python -m claimbook.paper.picture
-	$(BIN)/python -m claimbook.paper.explorers
-
 ## make lab                   open the chapters as notebooks in JupyterLab
 lab: $(VENV)/.lab
 	cd book/chapters && ../../$(BIN)/jupyter-lab
@@ -147,10 +138,7 @@ lab: $(VENV)/.lab
 clean:
 	rm -rf _build
 
-# the browser tests print what has no print
-.PHONY: need-name named seeded unprinted
-unprinted:
-	@rm -rf _build/pdf
+.PHONY: need-name named seeded
 
 need-name:
 	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
@@ -168,7 +156,7 @@ seeded:
 	done
 
 chromium:
-	@command -v chromium-headless-shell chromium >/dev/null 2>&1 || { echo "make test and make pdf open the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
+	@command -v chromium-headless-shell chromium >/dev/null 2>&1 || { echo "make test opens the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
 
 # uv does it; where neither uv nor any Python 3 is, the message names both
 $(STAMP): requirements.lock requirements.in pyproject.toml

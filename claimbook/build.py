@@ -25,7 +25,7 @@ LOG = ROOT / "_build" / "reports" / "build.log"
 BUILT = ROOT / "_build" / "built"  # the note of the last build that ended well
 READ = ("book", "claimbook", "iclutils", "tests/expected")  # folders that the site is made from
 ALSO_READ = ("_config.yml", "_toc.yml", "CITATION.cff", "LICENSE")
-MADE = ("html", "cache", "pdf")  # the site itself, the runs that it shows and their prints
+MADE = ("html", "cache")  # the site itself and the runs that it shows
 
 
 def build(*, everything: bool = False) -> int:

@@ -136,9 +136,6 @@ class Site:
         text = (self.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")
         return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
 
-    def key(self):
-        return json.loads(self.note.read_text(encoding="utf8"))["key"]
-
     def ran(self, records=(), seconds=45.0, **changed):
         """As the checker leaves a run behind: every cell with its number, the last with records."""
         notebook, code = executed(self.chapter)

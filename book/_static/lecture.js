@@ -78,11 +78,11 @@ for (const prediction of predictions) {
   rest.open = false;
 }
 let closed = [];
-addEventListener("beforeprint", () => {
-  closed = predictions.map(each => each.querySelector("details.prediction-rest")).filter(rest => !rest.open);
-  for (const rest of closed) rest.open = true;
+addEventListener("beforeprint", () => {  // paper cannot be unfolded
+  closed = [...document.querySelectorAll("article details:not([open])")];
+  for (const fold of closed) fold.open = true;
 });
-addEventListener("afterprint", () => { for (const rest of closed) rest.open = false; });
+addEventListener("afterprint", () => { for (const fold of closed) fold.open = false; });
 
 addEventListener("hashchange", follow);
 document.addEventListener("click", event => {  // the same address again

@@ -37,7 +37,6 @@ from claimbook.site.aids.previews import note_previews
 from claimbook.site.aids.search import note_places, write_places
 from claimbook.site.aids.stamp import add_stamp
 from claimbook.site.content import content_of
-from claimbook.site.downloads import prints
 from claimbook.site.downloads.archive import write_archive
 from claimbook.site.downloads.figure_list import FigureList
 from claimbook.site.downloads.offers import offers_of
@@ -110,7 +109,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     offers_of(content).write(site)
     write_figures(figures_of(content).values(), site)
     mend_pages(site)
-    prints.offer(site, offers_of(content).key)
     embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)

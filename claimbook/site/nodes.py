@@ -4,7 +4,7 @@ Why not docutils' containers and sphinx-design's dropdowns: the pages need ``det
 buttons and ARIA attributes, for which docutils has no nodes, and around each container it writes
 classes and wrappers that the style sheet would have to undo. The price is that these elements are
 known to the HTML writer alone (the text writer passes through to their words), which is the book's
-one format; the PDF is printed from the site.
+one format.
 """
 
 from collections.abc import Iterable, Iterator

@@ -18,7 +18,7 @@ def state_of(content: Content) -> Mapping[str, Any]:
     """What is compared; of the files to take home pages say only the sizes."""
     offers = offers_of(content)
     sizes = {place: size_text(len(file)) for place, file in offers.files.items()}
-    return {"results": content.results.digest(), "files": sizes, "key": offers.key}
+    return {"results": content.results.digest(), "files": sizes}
 
 
 def note(app: Sphinx) -> Path:

@@ -11,7 +11,7 @@ import sys
 
 from playwright.sync_api import Page
 
-from claimbook.paper import chromium
+from tests.browser import chromium
 from tests.built_site import SITE
 
 NAMES = ("window", "prompts", "stages", "lowrank")

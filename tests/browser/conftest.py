@@ -1,18 +1,14 @@
-"""What the browser tests share: the site served, Chromium, a window of each look, the print."""
+"""What the browser tests share: the site served, Chromium, a window of each look."""
 
 import json
-import subprocess
-import sys
 from contextlib import contextmanager
 from pathlib import Path
 
 import axe_playwright_python
 import pytest
-from built_site import ROOT, SITE, unfold, wait_until_drawn
+from built_site import SITE, unfold, wait_until_drawn
 
-from claimbook.files import lock
-from claimbook.paper import chromium, pdf
-from claimbook.site.downloads import prints
+from tests.browser import chromium
 from tests.browser.kinds import SAMPLE
 from tests.browser.looks import LOOKS, name_of
 
@@ -25,17 +21,6 @@ COLOURS = ["color-contrast", "link-in-text-block"]  # axe's rules that a theme c
 def address():
     with chromium.served(SITE) as place:
         yield place
-
-
-@pytest.fixture(scope="session")
-def printed():
-    """The site has its PDFs: the first worker that needs them prints, and another one waits."""
-    with lock(ROOT / "_build"):
-        if prints.current(pdf.site_key()):
-            return
-        command = [sys.executable, "-m", "claimbook.paper.pdf"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="session")

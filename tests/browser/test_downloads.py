@@ -37,7 +37,6 @@ def test_a_notebook_can_be_read_on_its_own(name):
     assert not [output for output in outputs if "scrapbook" in output.get("metadata", {})]
 
 
-@pytest.mark.usefixtures("printed")  # which writes the archive anew
 def test_the_archive_holds_the_whole_site():
     with zipfile.ZipFile(SITE / archive.PLACE) as held:
         assert held.testzip() is None

@@ -4,10 +4,8 @@ The scorecard's counts, filters and address; what is shown without JavaScript; a
 that a page shows from the run is the ledger's.
 """
 
-import csv
 import gzip
 import html
-import io
 import json
 import re
 
@@ -16,7 +14,6 @@ import yaml
 from built_site import ROOT, SITE, text_of
 
 from claimbook.ledger import format_value
-from claimbook.paper import picture
 from claimbook.runs import cache
 from claimbook.site.verdicts import sentences
 from tests.browser.looks import ON_THE_NARROW
@@ -41,7 +38,6 @@ ADDRESSES = [
 ]
 COMPRESSED = {".html", ".js", ".css", ".svg"}
 FIRST_VISIT = 650_000  # bytes of the front page, compressed as a server would
-AXIS_PART = 0.01  # of an axis: nobody could tell it in the picture; machines differ by far less
 
 
 @pytest.fixture(scope="module")
@@ -289,46 +285,6 @@ def test_the_citation_is_the_file_s():
     assert f"title = {{{{{entry['title']}}}}}" in page
     for person in entry["authors"]:
         assert person["name"] in page
-
-
-NUMBERS = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
-
-
-def table(text):
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def test_the_readme_s_picture_shows_what_the_run_shows():
-    """The data inside the committed picture against those of the run's figure.
-
-    The same series, and numbers that nobody could tell apart in it: within ``AXIS_PART`` of an
-    axis, and 1e-9 for an axis of no extent.
-    """
-    old = table(picture.data_of(picture.PICTURE.read_text(encoding="utf8")))
-    run = picture.FIGURE.with_suffix(".csv").read_text(encoding="utf8")
-    new = table(picture.nine_of_each(run))
-    assert "book/_static/overview.svg" in (ROOT / "README.md").read_text(encoding="utf8")
-    words = [key for key in new[0] if key not in NUMBERS]
-    named = [[[row[key] for key in words] for row in rows] for rows in (old, new)]
-    assert named[0] == named[1], "run: make picture"
-    for panel in {row["panel"] for row in new}:
-        for key in NUMBERS:
-            pairs = [
-                (float(before[key]), float(now[key]))
-                for before, now in zip(old, new, strict=True)
-                if now["panel"] == panel and now.get(key)
-            ]
-            if pairs:
-                shown = [now for _, now in pairs]
-                gap = max(abs(before - now) for before, now in pairs)
-                allowed = AXIS_PART * (max(shown) - min(shown)) + 1e-9
-                assert gap <= allowed, f"panel {panel}, {key}; run: make picture"
-
-
-def test_the_picture_s_data_survive_the_way():
-    data = "panel,title,y\n1,a -- b,-0.5\n"
-    svg = '<?xml?><svg width="1"><g/></svg>'
-    assert picture.data_of(picture.with_data(svg, data)) == data
 
 
 def test_skip_link_and_visible_focus(front):

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from built_site import SITE
 
-from claimbook.paper import chromium
+from tests.browser import chromium
 
 FILES = SITE.as_uri() + "/"
 FOUND = [  # what a reader asks for, and the place that should come first

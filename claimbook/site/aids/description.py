@@ -1,8 +1,7 @@
 """What a page says of itself to search engines and to whoever shares its address.
 
 The site works at any address, so it knows none. Where it is published, the environment variable
-``SITE_ADDRESS`` says it: then each page also names its own address and a picture, which only whole
-addresses can do.
+``SITE_ADDRESS`` says it: then each page also names its own address.
 """
 
 import html
@@ -14,7 +13,6 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 LENGTH = 220  # characters; search engines show about 160
-PICTURE = "_static/preview.png"  # 1200 × 630, made by make picture
 NOT_FOUND = "404"
 
 
@@ -43,8 +41,6 @@ def add_description(app: Sphinx, pagename: str, context: dict[str, Any], doctree
     }
     if site := app.config.html_baseurl:
         tags['property="og:url"'] = f"{site}{pagename}.html"
-        tags['property="og:image"'] = f"{site}{PICTURE}"
-        tags['name="twitter:card"'] = "summary_large_image"
     lines = [f'<meta {key} content="{html.escape(value)}">' for key, value in tags.items()]
     context["metatags"] = "\n".join([context.get("metatags", ""), *lines, ""])
 

@@ -1,8 +1,8 @@
 """Everything in one file: the site as a ZIP archive, to be read and kept without a network.
 
 The archive holds what the site holds: pages, notebooks, figures with their data, the ledger, the
-recorded results, the PDFs where they were printed; and the licence. The same site gives the same
-bytes. The site's page that offers the archive states its size; the archive's own copy of it cannot.
+recorded results; and the licence. The same site gives the same bytes. The site's page that offers
+the archive states its size; the archive's own copy of it cannot.
 """
 
 import io
@@ -10,10 +10,9 @@ import re
 from pathlib import Path
 
 from claimbook.files import ROOT, write_atomically, write_zip
-from claimbook.site.downloads import prints
 from claimbook.site.downloads.offers import FOLDER, size_text
 
-NAME = prints.BOOK
+NAME = "in-context-learning-reproduced"
 PLACE = f"{FOLDER}/{NAME}.zip"
 LEFT_OUT = {".buildinfo", "searchindex.js", "objects.inv"}  # no reader opens them
 OFFERED = "book/downloads.html"  # the page that offers it

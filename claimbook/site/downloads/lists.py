@@ -13,7 +13,7 @@ from docutils.nodes import Element, Node
 from claimbook.files import ROOT, read_json
 from claimbook.runs.cache import is_second
 from claimbook.runs.key import SEEDS_FILE
-from claimbook.site.downloads import archive, export, prints, wheel
+from claimbook.site.downloads import archive, export, wheel
 from claimbook.site.downloads.offers import (
     FOLDER,
     HANDOUT,
@@ -45,7 +45,7 @@ def file_link(page: Page, place: str, text: str) -> list[html_tag]:
 
 
 def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
-    """The whole book as an archive of this site, and as PDF."""
+    """The whole book as an archive of this site."""
     link = tag("a", "Everything in one archive", href=page.to_file(archive.PLACE), download="")
     everything = tag(
         "p",
@@ -55,7 +55,7 @@ def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
         tag("code", "index.html"),
         "; it needs no network.",
     )
-    return [everything, tag("p", prints.place_of(page, prints.BOOK))]
+    return [everything]
 
 
 def chapter_files(page: Page, node: Element) -> Sequence[Node | str]:
@@ -64,11 +64,11 @@ def chapter_files(page: Page, node: Element) -> Sequence[Node | str]:
 
 
 def links_of_chapter(page: Page, chapter: str) -> Sequence[Node | str]:
-    """A chapter as notebook, Markdown and PDF."""
+    """A chapter as notebook and Markdown."""
     links: list[html_tag] = []
     for kind, text in KINDS.items():
         links += file_link(page, f"{FOLDER}/{chapter}.{kind}", text)
-    return spaced([*links, prints.place_of(page, chapter)]) if links else ["nothing yet"]
+    return spaced(links) if links else ["nothing yet"]
 
 
 def downloads_chapters(page: Page, node: Element) -> Sequence[Node | str]:

@@ -1,17 +1,14 @@
 """The files that the site offers: notebooks, Markdown, hand-outs, sweeps, the ledger.
 
-They lie under ``book/downloads`` of the site, so that their addresses stay. The PDFs that come to
-lie beside them are printed from the finished site
-(:mod:`claimbook.site.downloads.prints`).
+They lie under ``book/downloads`` of the site, so that their addresses stay.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from claimbook.files import ROOT, files_under, write_atomically
+from claimbook.files import ROOT, write_atomically
 from claimbook.runs import cache
 from claimbook.site.content import Content
 from claimbook.site.downloads import export, wheel
@@ -34,7 +31,6 @@ def size_text(size: int) -> str:
 class Offers:
     """The files of one build."""
 
-    key: str  # of the site, which a print of it carries too
     files: Mapping[str, bytes]  # what is in each, by its place on the site
 
     def write(self, site: Path) -> None:
@@ -58,15 +54,4 @@ def offers_of(content: Content) -> Offers:
     held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
     for place, text in export.ledger_files(content.entries.values(), content.results).items():
         held[place] = text.encode()
-    return Offers(site_key(content.results.digest()), held)
-
-
-def site_key(results_digest: str) -> str:
-    """A digest of all that the pages are made of: a print with this key is one of this site."""
-    digest = hashlib.sha256(results_digest.encode())
-    files = files_under(ROOT / "book")
-    files += [ROOT / name for name in ("_config.yml", "_toc.yml", "CITATION.cff")]
-    for path in sorted(path for path in files if path.exists()):
-        name = path.relative_to(ROOT).as_posix().encode()
-        digest.update(name + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
+    return Offers(held)

@@ -6,7 +6,6 @@ tells the layout.
 """
 
 import json
-import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -29,7 +28,7 @@ SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "form", "fra
 LAST = "start"
 NUMERICS = ("train_define", "train_random", "train_matrices", "train_head")  # of every training
 TRAINING = ("train_charts", "train_heat", "train_run", "train_player", "train_frame")
-EXACT = {  # the own scripts of each that draws formulas, in their order; they have pictures
+EXACT = {  # the own scripts of each that draws formulas, in their order
     "hill": ("hill",),
     "window": ("window_theory", "window"),
     "mismatch": ("window_theory", "mismatch"),
@@ -85,8 +84,7 @@ class Explorer(SphinxDirective):
 
     ``:alt:`` says what it shows to those whose browser runs no scripts; ``:settings:`` are those
     that it starts with here, as in its link: ``kappa=0.5&tau=1``; ``:main:`` is the setting whose
-    control is in sight, where it is not the usual one. ``:picture:`` names the picture of a
-    training that was played to its end, for paper too.
+    control is in sight, where it is not the usual one.
     """
 
     required_arguments = 1
@@ -95,7 +93,6 @@ class Explorer(SphinxDirective):
         "alt": directives.unchanged_required,
         "settings": directives.unchanged_required,
         "main": directives.unchanged_required,
-        "picture": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -110,7 +107,8 @@ class Explorer(SphinxDirective):
         for setting in (main, *settings_of(asked)):
             if setting not in SETTINGS[name]:
                 raise self.error(f"explorer {name} has no setting '{setting}': {SETTINGS[name]}")
-        within: list[nodes.Node] = [tag("noscript", *self.without_scripts(name))]
+        words = " ".join(self.options["alt"].split())
+        within: list[nodes.Node] = [tag("noscript", f"This explorer needs JavaScript. {words}")]
         if name in RECORDS:
             # in the page, so that nothing is asked for at run time
             data = json.dumps(recorded_points(RECORDS[name]), separators=(",", ":"))
@@ -125,19 +123,6 @@ class Explorer(SphinxDirective):
             return [place]
         return [tag("div", place, *caption, classes=["explorer-figure"])]
 
-    def without_scripts(self, name: str) -> list[nodes.Node]:
-        """The picture at the first settings, that of a training's end, or what it would show."""
-        words = " ".join(self.options["alt"].split())
-        shown = self.options.get("picture", name if name in EXACT else None)
-        if shown is None:
-            return [nodes.Text(f"This explorer needs JavaScript. {words}")]
-        place = f"_static/{FOLDER}/pictures/{shown}.svg"
-        source = posixpath.relpath(place, posixpath.dirname(self.env.docname) or ".")
-        image = tag("img", src=source, alt=words, classes=["explorer-picture"])
-        note = "To turn it by hand needs JavaScript; this is its first picture."
-        if name not in EXACT:
-            note = "To play it needs JavaScript; this is how a run of it ends."
-        return [image, tag("p", note)]
 
 
 def drop_comments(site: Path) -> None:

@@ -1,18 +1,15 @@
-"""A small site, built again and again: no build leaves an old stamp standing, or an old print."""
+"""A small site, built again and again: no build leaves an old stamp standing."""
 
 import time
 from types import SimpleNamespace
 
 import pytest
 from killed import SIGNALS, end, started
-from small_site import SOUND, Site
+from small_site import Site
 
-from claimbook.files import write_atomically
 from claimbook.site import state
-from claimbook.site.downloads import prints
 
 STAMPED = "abc1234567 (clean), environment 1a2b3c4d, master seed 0, 45 s on one core, 2026-11-21"
-PRINT = "a print" * 1000
 DEADLINE = 300.0  # seconds
 
 
@@ -29,7 +26,7 @@ def kill_while_it_writes(site, number):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Four builds on one folder, each after one change, by what it was.
+    """Three builds on one folder, each after one change, by what it was.
 
     Between the first and the second, three are killed; the last of them has the second's results.
     """
@@ -40,19 +37,12 @@ def site(tmp_path_factory):
     for change, number in zip(({"seconds": 1.0}, {"seconds": 2.0}, {}), SIGNALS, strict=True):
         site.ran(**change)
         kill_while_it_writes(site, number)
-    for name in (SOUND, prints.BOOK):  # a print that was broken off, or is of another site
-        write_atomically(prints.folder(site.root) / f"{name}.pdf", PRINT)
     seen["compared"] = site.build()
-    write_atomically(prints.note(site.root), site.key())
-    seen["printed"] = site.build()
-    prints.offer(site.html, site.key(), site.root)
-    assert site.read() == seen["printed"], "what is filled twice is the same"
     with site.reference.open("a") as file:
         file.write("# edited\n")
     site.note.unlink()  # as a build leaves it that is killed while it writes
     (site.html / "book/notes.html").write_text("half a page")
     seen["edited"] = site.build()
-    assert site.key()
     return seen
 
 
@@ -61,7 +51,6 @@ def site(tmp_path_factory):
     [
         ("only run", "run by make book and shown as it came out"),
         ("compared", "run and compared with"),
-        ("printed", "run and compared with"),
         ("edited", "changed after"),
     ],
 )
@@ -70,25 +59,6 @@ def test_no_build_leaves_an_old_stamp_on_any_page(site, build, words):
         stamp = text.split("run-stamp")[1].split("</p>")[0]
         assert words in stamp, f"{name} after the build '{build}': {stamp}"
         assert STAMPED in stamp
-
-
-def test_pdfs_are_offered_only_while_they_are_a_print_of_this_site(site):
-    """An incomplete print is not offered, nor one of a site whose stamp was another.
-
-    No link leads to either.
-    """
-    for build, (pages, files) in site.items():
-        printed = build == "printed"
-        for name in (SOUND, prints.BOOK):
-            linked = [page for page, text in pages.items() if f"{name}.pdf" in text]
-            assert (f"{name}.pdf" in files) == printed, build
-            assert bool(linked) == printed, build
-        assert ("make pdf" in pages["book/downloads"]) != printed
-    pages = site["printed"].pages
-    link = f'href="../downloads/{SOUND}.pdf">PDF</a> (7 kB)</span>'
-    assert link in pages[f"book/chapters/{SOUND}"]
-    whole = f'href="downloads/{prints.BOOK}.pdf">The whole book as PDF</a> (7 kB): all'
-    assert whole in pages["book/downloads"]
 
 
 def test_the_note_of_the_last_build_is_gone_until_this_one_has_ended(tmp_path, monkeypatch):

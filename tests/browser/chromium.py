@@ -1,4 +1,4 @@
-"""The site at an address of this machine, and Chromium to open it: for the print and the tests."""
+"""The site at an address of this machine, and Chromium to open it."""
 
 import functools
 import http.server
