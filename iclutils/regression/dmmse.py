@@ -1,6 +1,8 @@
-r"""The rival of linear attention in chapter 5: dMMSE, the posterior mean over a list of tasks."""
+r"""What a list of tasks alone can do: dMMSE, the posterior mean over it, and softer averages."""
 
 import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -40,6 +42,30 @@ def dmmse_errors(
     >>> dmmse_errors(tasks, 6, 0.1, draw, 2, fresh=False).tolist()
     [0.1, 0.1]
     """
+    tasks, drawn = _drawn(tasks, ell, rho, generator, contexts, fresh)
+    shifted = torch.einsum("cdi,kd->cki", drawn.root, tasks)
+    away = (drawn.seen[:, None] - shifted).square().sum(2)
+    estimate = torch.softmax(-away / (2 * rho), 1) @ tasks
+    return rho + (estimate - drawn.w).square().sum(1) / tasks.shape[1]
+
+
+class _Drawn(NamedTuple):
+    """Contexts: a root R of :math:`X^\top X`, what is seen of the labels in it, and the tasks."""
+
+    root: Float[Tensor, "contexts d d"]
+    seen: Float[Tensor, "contexts d"]
+    w: Float[Tensor, "contexts d"]
+
+
+def _drawn(
+    tasks: Float[Tensor, "k d"],
+    ell: int,
+    rho: float,
+    generator: torch.Generator,
+    contexts: int,
+    fresh: bool,
+) -> tuple[Float[Tensor, "k d"], _Drawn]:
+    """The list in double precision, and contexts with tasks that are ``fresh``, or of the list."""
     k, d = validation.shape("tasks", tasks, "k d").values()
     tasks = validation.within("tasks", tasks, -LARGEST, LARGEST).double()
     validation.whole("ell", ell, low=d)
@@ -55,9 +81,7 @@ def dmmse_errors(
     noise = normal(contexts, d, generator=generator)
     # Rᵀw + noise, because XᵀX = RRᵀ and Xᵀε = √ρ R·noise
     seen = torch.einsum("cdi,cd->ci", root, w) + math.sqrt(rho) * noise
-    away = (seen[:, None] - torch.einsum("cdi,kd->cki", root, tasks)).square().sum(2)
-    estimate = torch.softmax(-away / (2 * rho), 1) @ tasks
-    return rho + (estimate - w).square().sum(1) / d
+    return tasks, _Drawn(root, seen, w)
 
 
 def mean_errors(
@@ -75,3 +99,78 @@ def mean_errors(
         drawn = dmmse_errors(tasks, context.ell, context.rho, generator, contexts, fresh=fresh)
         found.append(drawn.mean())
     return torch.stack(found)
+
+
+SOFTNESS = tuple(10 ** (i / 4) for i in range(17))  # from dMMSE's weights to a ten-thousandth
+
+
+class Average(NamedTuple):
+    """An average over a list: its mean errors, list by list, its softness and its constant."""
+
+    errors: Float[Tensor, " lists"]
+    softness: float
+    constant: float
+
+
+def best_average(
+    k: int,
+    context: Context,
+    seed: int,
+    lists: int,
+    contexts: int,
+    *,
+    fresh: bool,
+    scaled: bool = False,
+    softness: Sequence[float] = SOFTNESS,
+) -> Average:
+    r"""The average over a list of ``k`` tasks that errs least, of those with softer weights.
+
+    .. math::
+        \hat w = c\sum_j p_jw_j, \quad
+        p_j \propto \exp\Bigl(-\tfrac1{2s\rho}\sum_i(y_i - \langle x_i, w_j\rangle)^2\Bigr)
+
+    With s = c = 1 it is dMMSE, which is best for tasks of the list. The softness s is the one of
+    ``softness`` with the least mean error over all ``lists``; c is 1 or, where ``scaled``, the
+    constant with the least. They are chosen on the contexts on which they are measured, which
+    favours the average. Lists and contexts are those of
+    :func:`iclutils.regression.dmmse.mean_errors`. Raises ``ValueError`` for no ``softness`` or one
+    that is not positive, and what ``mean_errors`` raises.
+    """
+    validation.whole("the number of softness", len(softness))
+    allowed = [validation.positive("softness", s) for s in softness]
+    softer = torch.tensor(allowed, dtype=torch.float64)
+    found = []
+    for b in range(validation.whole("lists", lists)):
+        tasks = draw_tasks(k, context.d, stream(seed, "rival", k, b))
+        generator = stream(seed, "rival contexts", k, b)
+        found.append(_moments(tasks, context, generator, contexts, softer, fresh))
+    square, along, size = torch.stack(found, 2)
+    constant = along.mean(1) / square.mean(1) if scaled else torch.ones_like(softer)
+    errors = constant[:, None] * (constant[:, None] * square - 2 * along) + size + context.rho
+    best = int(errors.mean(1).argmin())
+    return Average(errors[best], softness[best], float(constant[best]))
+
+
+def _moments(
+    tasks: Float[Tensor, "k d"],
+    context: Context,
+    generator: torch.Generator,
+    contexts: int,
+    softness: Float[Tensor, " S"],
+    fresh: bool,
+) -> Float[Tensor, "3 S"]:
+    """Means over contexts of the average's square, its product with the task, and that's square.
+
+    Each over d, so that the error of c times the average is ρ + c² · first − 2c · second + third.
+    """
+    tasks, drawn = _drawn(tasks, context.ell, context.rho, generator, contexts, fresh)
+    gram = (drawn.root @ drawn.root.mT).flatten(1)
+    pairs = torch.einsum("ki,kj->kij", tasks, tasks).flatten(1)
+    seen = torch.einsum("cdi,ci->cd", drawn.root, drawn.seen)
+    away = gram @ pairs.mT - 2 * seen @ tasks.mT  # but for what is the same for all tasks
+    found = []
+    for s in softness:
+        average = torch.softmax(-away / (2 * context.rho * s), 1) @ tasks
+        both = ((average, average), (average, drawn.w), (drawn.w, drawn.w))
+        found.append(torch.stack([(a * b).sum(1).mean() for a, b in both]) / context.d)
+    return torch.stack(found, 1)
