@@ -1,11 +1,12 @@
 """The ledger: claims written down before they are measured, and the verdicts on them.
 
-Chapters use :class:`Ledger`, :func:`outcomes` and :func:`tell`; the checker and the site the rest.
+Chapters use :class:`Ledger`, :func:`compared_with` and :func:`glue_text`; the checker and the site
+the rest.
 """
 
-from claimbook.ledger.conditions import beside
+from claimbook.ledger.conditions import compared_with
 from claimbook.ledger.lines import format_value
-from claimbook.ledger.prose import outcomes, signs, tell
+from claimbook.ledger.prose import count_outcomes, count_signs, glue_text
 from claimbook.ledger.record import Record
 from claimbook.ledger.schema import (
     FAILS,
@@ -31,10 +32,10 @@ __all__ = [
     "VERDICTS",
     "Ledger",
     "Record",
-    "beside",
+    "compared_with",
+    "count_outcomes",
+    "count_signs",
     "format_value",
+    "glue_text",
     "load",
-    "outcomes",
-    "signs",
-    "tell",
 ]

@@ -7,22 +7,22 @@
 with one part without a name has its condition alone.
 
 An expression may hold numbers, ``+ - * / **``, the functions of :data:`FUNCTIONS`, the chapter's
-settings, the numbers in the part's name, numbers that the page hands over beside the estimate
-(:func:`beside`), and functions of the package by their dotted name,
-``window.theory.bounds.slack(n, d)``. These are imported when a condition is compared, so that the
-ledger itself knows no tower and a page loads none but its own. A margin, the number after ``±``,
-may use what a page hands over only as the argument of such a function: a page cannot widen its own
-tolerance.
+settings, the numbers in the part's name, numbers that the page compares the estimate with
+(:func:`compared_with`), and functions of the book's packages by their dotted name,
+``window.theory.bounds.slack(n, d)``. These are imported when a condition is compared, so that a
+page loads no module but its own. No number of the page takes the place of a setting or of a number
+in a part's name. In a margin, the number after ``±``, it may only be the argument of a function of
+the packages.
 """
 
 import ast
 import math
-import operator
 import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any, NamedTuple
 
 from claimbook.files import packages
@@ -37,13 +37,7 @@ FUNCTIONS: Mapping[str, Callable[..., float]] = {
     "min": min,
     "sqrt": math.sqrt,
 }
-_OPERATORS: Mapping[type, Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 _FORMS = (  # the signs of a condition, and what stands between them
     (">", re.compile(r">(?P<bound>.+)")),
     ("<", re.compile(r"<(?P<bound>.+)")),
@@ -53,41 +47,56 @@ _FORMS = (  # the signs of a condition, and what stands between them
 _DOTTED = re.compile(r"\w+(\.\w+)+")
 WANTED = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
 
-Found = Estimate | float
+Part = Estimate | float
 
 
-class Beside(NamedTuple):
-    """An estimate, and the numbers beside it that its condition names."""
+class ComparedWith(NamedTuple):
+    """An estimate, and the numbers of the page that its condition names."""
 
-    found: Found
+    estimate: Part
     numbers: Mapping[str, float]
 
 
-def beside(found: Found, **numbers: float) -> Beside:
-    """An estimate with the computed numbers that it is held against, for the row's condition.
+def compared_with(estimate: Part, **numbers: float) -> ComparedWith:
+    """Hand over an estimate with the computed numbers that its condition compares it with.
 
-    >>> parts = {"K = 8": "= theory ± 0.02"}
-    >>> condition_of(parts, "K = 8").holds(beside(0.51, theory=0.5), {}).outcome
+    >>> condition = Condition.parse("= theory ± 0.02")
+    >>> condition.compare(compared_with(0.51, theory=0.5), {}).outcome
     'supported'
     """
-    return Beside(found, {name: float(number) for name, number in numbers.items()})
+    return ComparedWith(estimate, {name: float(number) for name, number in numbers.items()})
 
 
-def _expression(text: str) -> ast.expr:
-    """The expression that a text is; refuses what the module's first lines do not list."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval").body
-    except SyntaxError:
-        raise ValueError(f"'{text.strip()}' is no expression") from None
-    _names(tree)
-    return tree
+# ------------------------------------------------------------------ expressions
+
+
+class Expression(NamedTuple):
+    """A compiled expression, and the names in it but for those in calls of the packages."""
+
+    code: CodeType
+    names: frozenset[str]
+
+    @classmethod
+    def parse(cls, text: str) -> "Expression":
+        """Compile an expression; ``ValueError`` for what this module's first lines do not list."""
+        try:
+            tree = ast.parse(text.strip(), mode="eval")
+        except SyntaxError:
+            raise ValueError(f"'{text.strip()}' is no expression") from None
+        names = frozenset(_names(tree.body))
+        return cls(compile(_OneName().visit(tree), "<condition>", "eval"), names)
+
+    def value(self, numbers: Mapping[str, Any]) -> float:
+        """Evaluate it; ``KeyError`` for a name without a value."""
+        try:
+            return float(eval(self.code, {"__builtins__": {}}, _Known({**FUNCTIONS, **numbers})))
+        except NameError as error:
+            known = sorted(numbers)
+            raise KeyError(f"'{error.name}' has no value; known are {known}") from None
 
 
 def _names(node: ast.expr) -> list[str]:
-    """The names that an expression uses, those in the arguments of the package's functions apart.
-
-    Refuses what an expression may not hold.
-    """
+    """Collect the names in an expression; refuse what it may not hold."""
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             return []
@@ -95,7 +104,7 @@ def _names(node: ast.expr) -> list[str]:
             return [node.id]
         case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
             return _names(node.operand)
-        case ast.BinOp() if type(node.op) in _OPERATORS:
+        case ast.BinOp() if isinstance(node.op, OPERATORS):
             return [*_names(node.left), *_names(node.right)]
         case ast.Call(keywords=[]):
             inside = [name for argument in node.args for name in _names(argument)]
@@ -106,38 +115,31 @@ def _names(node: ast.expr) -> list[str]:
     raise ValueError(f"'{ast.unparse(node)}' may not stand in a condition")
 
 
-def _value(node: ast.expr, numbers: Mapping[str, float]) -> Any:
-    match node:
-        case ast.Constant():
-            return node.value
-        case ast.Name():
-            if node.id not in numbers:
-                raise KeyError(f"'{node.id}' has no value; known are {sorted(numbers)}")
-            return numbers[node.id]
-        case ast.UnaryOp():
-            operand = _value(node.operand, numbers)
-            return -operand if isinstance(node.op, ast.USub) else operand
-        case ast.BinOp():
-            left = _value(node.left, numbers)
-            return _OPERATORS[type(node.op)](left, _value(node.right, numbers))
-        case ast.Call(func=ast.Name(id=name)):
-            return FUNCTIONS[name](*[_value(argument, numbers) for argument in node.args])
-        case ast.Call(func=ast.Attribute() as dotted):
-            return _function(dotted)(*[_value(argument, numbers) for argument in node.args])
-    raise ValueError(f"'{ast.unparse(node)}' may not stand in a condition")
+class _OneName(ast.NodeTransformer):
+    """Makes one name of a function's dotted name, so that it is looked up as a whole."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.Name:
+        return ast.copy_location(ast.Name(ast.unparse(node), ast.Load()), node)
 
 
-def _function(node: ast.Attribute) -> Callable[..., float]:
-    """Import the function with a dotted name from the packages that the book names."""
-    name = ast.unparse(node)
-    for package in packages():
-        with suppress(ImportError, AttributeError):
-            found = pkgutil.resolve_name(f"{package}.{name}")
-            home = getattr(found, "__module__", None) or ""  # what it imports itself is not its own
-            if callable(found) and home.partition(".")[0] == package:
-                function: Callable[..., float] = found
-                return function
-    raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
+class _Known(dict[str, Any]):
+    """The numbers and functions that an expression may use."""
+
+    def __missing__(self, name: str) -> Callable[..., float]:
+        """Import the function with a dotted name from the packages that the book names."""
+        if "." not in name:
+            raise KeyError(name)
+        for package in packages():
+            with suppress(ImportError, AttributeError):
+                found = pkgutil.resolve_name(f"{package}.{name}")
+                home = getattr(found, "__module__", None) or ""  # not what it imports itself
+                if callable(found) and home.partition(".")[0] == package:
+                    function: Callable[..., float] = found
+                    return function
+        raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
+
+
+# ------------------------------------------------------------------ conditions
 
 
 @dataclass(frozen=True)
@@ -149,59 +151,59 @@ class Condition:
 
     text: str
     test: str
-    expressions: Mapping[str, ast.expr]
+    expressions: Mapping[str, Expression]
     numbers: Mapping[str, float]
 
     @classmethod
     def parse(cls, text: str, numbers: Mapping[str, float] | None = None) -> "Condition":
-        """Read a condition.
+        """Read a condition; ``ValueError`` where it is none of the four forms.
 
-        Raises ``ValueError`` where it is none of the four forms.
-
-        >>> Condition.parse("= 2/3 ± 0.01").holds(0.6661, {}).outcome
+        >>> Condition.parse("= 2/3 ± 0.01").compare(0.6661, {}).outcome
         'supported'
         """
         for test, form in _FORMS:
             found = form.fullmatch(text.strip())
             if found:
                 pieces = found.groupdict().items()
-                read = {name: _expression(piece) for name, piece in pieces}
+                read = {name: Expression.parse(piece) for name, piece in pieces}
                 return cls(text.strip(), test, read, numbers or {})
         raise ValueError(f"a condition must read {WANTED}; got {text!r}")
 
-    def holds(self, part: Found | Beside, settings: Mapping[str, Any]) -> Comparison:
-        """The comparison of an estimate with this condition at a chapter's ``settings``.
+    def compare(self, part: Part | ComparedWith, settings: Mapping[str, Any]) -> Comparison:
+        """Compare an estimate with this condition, at a chapter's ``settings``.
 
-        Raises ``ValueError`` for a margin that a page hands over, a margin that is not positive and
-        numbers that the condition does not name, ``KeyError`` for a name without a value.
+        Raises ``ValueError`` for a number of the page that has the name of a setting, a function or
+        a number in the part's name, that is a margin, or that the condition does not name, and for
+        a margin that is not positive; ``KeyError`` for a name without a value.
         """
-        handed: Mapping[str, float] = {}
-        if isinstance(part, Beside):
-            part, handed = part
-        self._refuse(handed)
-        known = {**settings, **self.numbers, **handed}
-        at = {name: float(_value(tree, known)) for name, tree in self.expressions.items()}
+        estimate, given = part if isinstance(part, ComparedWith) else (part, {})
+        self._refuse(given, settings)
+        known = {**settings, **self.numbers, **given}
+        at = {name: expression.value(known) for name, expression in self.expressions.items()}
         if self.test == ">":
-            return greater(part, at["bound"])
+            return greater(estimate, at["bound"])
         if self.test == "<":
-            return less(part, at["bound"])
+            return less(estimate, at["bound"])
         if self.test == "=":
-            return equal(part, at["target"], tol=at["margin"])
-        return within(part, at["low"], at["high"])
+            return equal(estimate, at["target"], tol=at["margin"])
+        return within(estimate, at["low"], at["high"])
 
-    def _refuse(self, handed: Mapping[str, float]) -> None:
-        """Refuse a margin made by the page, and numbers that stand for nothing."""
+    def _refuse(self, given: Mapping[str, float], settings: Mapping[str, Any]) -> None:
+        """Refuse a number of the page that would replace one of the ledger, or stand for none."""
+        said = f"the page compares '{self.text}' with {dict(given)}"
+        taken = sorted(set(given) & {*settings, *self.numbers, *FUNCTIONS})
+        if taken:
+            raise ValueError(f"{said}, but {taken} are the ledger's own")
         margin = self.expressions.get("margin")
-        if margin is not None and set(_names(margin)) & set(handed):
-            wanted = "must be a number or a function of the package"
-            raise ValueError(f"the margin of '{self.text}' {wanted}; the page handed over {handed}")
-        unused = [name for name in handed if not re.search(rf"\b{name}\b", self.text)]
+        if margin is not None and margin.names & set(given):
+            raise ValueError(f"{said}, but a margin must be a number or a function of the packages")
+        unused = [name for name in given if not re.search(rf"\b{name}\b", self.text)]
         if unused:
-            raise ValueError(f"'{self.text}' does not name {unused}, which the page handed over")
+            raise ValueError(f"{said}, but it does not name {unused}")
 
 
 def condition_of(parts: str | Mapping[str, str], name: str) -> Condition:
-    """The condition of the part with this name: its own, or the first one that stands for many.
+    """Choose the condition of the part with this name: its own, or the first pattern that fits.
 
     Raises ``KeyError`` where a part has no condition.
 
@@ -212,49 +214,39 @@ def condition_of(parts: str | Mapping[str, str], name: str) -> Condition:
     text = parts if isinstance(parts, str) else parts[pattern]
     found = _as_pattern(pattern).fullmatch(name)
     captured = found.groupdict() if found else {}
-    numbers = {key: float(text) for key, text in captured.items() if _is_number(text)}
+    numbers = {}
+    for key, words in captured.items():
+        with suppress(ValueError):
+            if math.isfinite(float(words)):
+                numbers[key] = float(words)
     return Condition.parse(text, numbers)
 
 
 def pattern_of(parts: str | Mapping[str, str], name: str) -> str:
-    """The name in the ledger under which a part's condition stands.
-
-    Raises ``KeyError`` where there is none.
-    """
-    if isinstance(parts, str):
-        parts = {"": parts}
-    if name in parts:
+    """Find the name in the ledger under which a part's condition stands; ``KeyError`` for none."""
+    named = {"": parts} if isinstance(parts, str) else parts
+    if name in named:
         return name
-    for pattern in parts:
+    for pattern in named:
         if _as_pattern(pattern).fullmatch(name):
             return pattern
-    raise KeyError(f"no condition for the part '{name}'; the ledger has {list(parts)}")
+    raise KeyError(f"no condition for the part '{name}'; the ledger has {list(named)}")
 
 
 def _as_pattern(name: str) -> re.Pattern[str]:
-    """A name in the ledger as a regular expression of the parts that it stands for."""
+    """Make a regular expression of a name in the ledger."""
     anything = re.escape(name).replace(r"\*", ".*")
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", anything))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
 def check_conditions(parts: str | Mapping[str, str] | None) -> None:
-    """Refuse a field ``parts`` of a row that is missing, empty, or holds what is no condition.
+    """Refuse ``parts`` of a row that are empty or hold what is no condition.
 
     Raises ``ValueError``, which names the part.
     """
-    if isinstance(parts, str):
-        Condition.parse(parts)
-        return
     if not parts:
         raise ValueError(f"must be a condition, or map parts to conditions; got {parts!r}")
-    for name, text in parts.items():
+    for name, text in {"": parts}.items() if isinstance(parts, str) else parts.items():
         try:
             _as_pattern(name)
             Condition.parse(text)

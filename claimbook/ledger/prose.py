@@ -29,11 +29,11 @@ def show(line: str, record: Mapping[str, Any]) -> None:
     display({"text/plain": line, VERDICT: dict(record)}, raw=True)  # type: ignore[no-untyped-call]
 
 
-def tell(**values: object) -> None:
+def glue_text(**values: object) -> None:
     """Glue values under their names for the page.
 
-    After ``tell(slope="0.31")`` the prose shows the value by ``{glue:text}`slope```. Outside of a
-    notebook nothing happens.
+    After ``glue_text(slope="0.31")`` the prose shows the value by ``{glue:text}`slope```. Outside
+    of a notebook it does nothing.
     """
     from IPython import get_ipython
 
@@ -45,11 +45,11 @@ def tell(**values: object) -> None:
         glue(name, value, display=False)
 
 
-def outcomes(comparisons: Mapping[str, Comparison]) -> str:
+def count_outcomes(comparisons: Mapping[str, Comparison]) -> str:
     """How many comparisons were supported, contradicted and undecided, as a phrase.
 
     >>> from claimbook.ledger.comparison import greater
-    >>> outcomes({"a": greater(1.0), "b": greater(-1.0)})
+    >>> count_outcomes({"a": greater(1.0), "b": greater(-1.0)})
     '1 of 2 supported, 1 contradicted'
     """
     found = [comparison.outcome for comparison in comparisons.values()]
@@ -57,11 +57,11 @@ def outcomes(comparisons: Mapping[str, Comparison]) -> str:
     return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} {SUPPORTED}", *rest])
 
 
-def signs(estimates: Iterable[Estimate]) -> str:
+def count_signs(estimates: Iterable[Estimate]) -> str:
     """How many estimates rise above zero, fall below it, or cannot be told from it, as a phrase.
 
     >>> from claimbook.ledger.comparison import Measured
-    >>> signs([Measured(1.0), Measured(-1.0), Measured(1.0, 5.0)])
+    >>> count_signs([Measured(1.0), Measured(-1.0), Measured(1.0, 5.0)])
     '1 of 3 rises, 1 falls, 1 undecided'
     """
     found = list(estimates)

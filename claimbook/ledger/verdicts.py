@@ -25,7 +25,7 @@ from typing import Any
 
 from claimbook.ledger import knobs
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
-from claimbook.ledger.conditions import Beside, Condition, Found, condition_of, pattern_of
+from claimbook.ledger.conditions import ComparedWith, Condition, Part, condition_of, pattern_of
 from claimbook.ledger.finding import finding_of
 from claimbook.ledger.prose import show
 from claimbook.ledger.record import Record
@@ -80,7 +80,7 @@ def blunt_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:
     return blunt
 
 
-Part = Found | Beside
+Handed = Part | ComparedWith
 
 
 class Ledger:
@@ -111,16 +111,16 @@ class Ledger:
     def check(
         self,
         id: str,
-        parts: Part | Mapping[str, Part],
+        parts: Handed | Mapping[str, Handed],
         *,
-        controls: Mapping[str, Part],
-        value: Part | None = None,
+        controls: Mapping[str, Handed],
+        value: Handed | None = None,
     ) -> Record:
         """Judge one row: hold its ``parts`` and ``controls`` against the ledger's conditions.
 
         Each is an estimate, or a number where nothing was sampled;
-        :func:`~claimbook.ledger.beside` puts beside it what its condition names. ``value`` is
-        the number that the ledger shows; a single part is its own. Raises ``KeyError`` for an id
+        :func:`~claimbook.ledger.compared_with` adds the numbers that its condition names. ``value``
+        is the number that the ledger shows; a single part is its own. Raises ``KeyError`` for an id
         that is not in the chapter's block and for a part without a condition, ``ValueError`` for a
         second check of a row, for no parts, for a condition without a part, for controls other than
         the row's, and for a value that is not finite.
@@ -157,7 +157,7 @@ class Ledger:
         )
         return self._record(found)
 
-    def _parts(self, row: Row, parts: Mapping[str, Part]) -> dict[str, Comparison]:
+    def _parts(self, row: Row, parts: Mapping[str, Handed]) -> dict[str, Comparison]:
         """The parts against their conditions; at the book's settings none is left over."""
         conditions = row["parts"]
         if self.default_settings and not isinstance(conditions, str):
@@ -168,14 +168,14 @@ class Ledger:
         compared = {}
         for name, found in parts.items():
             with _naming(f"{row['id']}, part '{name}'"):
-                compared[name] = condition_of(conditions, name).holds(found, self.settings)
+                compared[name] = condition_of(conditions, name).compare(found, self.settings)
         return compared
 
-    def _control(self, row: Row, name: str, control: Part) -> Comparison:
+    def _control(self, row: Row, name: str, control: Handed) -> Comparison:
         """A control against its condition."""
         with _naming(f"{row['id']}, control '{name}'"):
             condition = Condition.parse(row["controls"][name]["condition"])
-            return condition.holds(control, self.settings)
+            return condition.compare(control, self.settings)
 
     def not_testable(self, id: str) -> Record:
         """Record a row that cannot be tested, with the reason that the row's ``note`` gives.
@@ -226,10 +226,10 @@ def _naming(where: str) -> Iterator[None]:
         raise type(error)(f"{where}: {error.args[0]}") from None
 
 
-def _headline(id: str, value: Part | None) -> tuple[float, float]:
+def _headline(id: str, value: Handed | None) -> tuple[float, float]:
     """The number that the ledger shows for a row, and its half-width."""
-    if isinstance(value, Beside):
-        value = value.found
+    if isinstance(value, ComparedWith):
+        value = value.estimate
     with suppress(TypeError, ValueError):
         shown = measured(value)  # type: ignore[arg-type]
         if math.isfinite(shown.value):

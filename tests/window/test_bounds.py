@@ -87,7 +87,7 @@ def test_every_bound_is_missed_or_met_by_as_much_as_the_reference_says(d: int) -
     held = read_expected("01_attention_window_specialist").claims["ch1-lemmas"].parts
     for bound in bounds.explicit(d) + bounds.free_constants(d):
         name = f"{bound.lemma}, d = {d}"
-        compared = condition_of(conditions, name).holds(bound.value, {})
+        compared = condition_of(conditions, name).compare(bound.value, {})
         assert bound.holds == (compared.outcome == SUPPORTED)
         assert bound.limit == compared.bound
         shown = reference.part_of(compared)

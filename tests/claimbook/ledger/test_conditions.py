@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from claimbook.ledger import Ledger, beside
+from claimbook.ledger import Ledger, compared_with
 from claimbook.ledger.conditions import Condition, condition_of, pattern_of
 from claimbook.ledger.schema import LedgerError, load
 from iclutils.ground.estimate import Estimate
@@ -30,7 +30,7 @@ SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
     ],
 )
 def test_a_condition_is_compared(text, outcome, against):
-    found = Condition.parse(text).holds(SOME, {"n": 10, "e": math.e})
+    found = Condition.parse(text).compare(SOME, {"n": 10, "e": math.e})
     assert (found.outcome, found.against) == (outcome, against)
     assert (found.value, found.half_width, found.dof) == (1.0, SOME.half_width, 9)
 
@@ -57,10 +57,17 @@ def test_what_is_no_condition_is_refused(text):
         Condition.parse(text)
 
 
-@pytest.mark.parametrize("text", ["> os.getpid()", "> ground.statistics.nothing(1)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "> os.getpid()",
+        "> ground.statistics.nothing(1)",
+        "> ground.arguments.math.fabs(-1)",  # which the package imports and does not define
+    ],
+)
 def test_what_is_no_function_of_the_package_is_refused_where_it_is_compared(text):
     with pytest.raises(ValueError, match="is no function of iclutils"):
-        Condition.parse(text).holds(1.0, {})
+        Condition.parse(text).compare(1.0, {})
 
 
 def test_every_function_that_the_ledger_names_is_one():
@@ -82,7 +89,7 @@ def test_the_name_of_a_part_fills_its_places():
         "*": "> 0",
     }
     assert condition_of(parts, "affine, d = 5").numbers == {"d": 5}
-    assert condition_of(parts, "affine, d = 5").holds(0.2, {"d": 99}).outcome == "supported"
+    assert condition_of(parts, "affine, d = 5").compare(0.2, {"d": 99}).outcome == "supported"
     assert condition_of(parts, "d = 2").text == "> 7"
     assert condition_of(parts, "ReLU, all").numbers == {}
     assert condition_of(parts, "else").text == "> 0"
@@ -91,18 +98,31 @@ def test_the_name_of_a_part_fills_its_places():
         pattern_of({"a": "> 0"}, "b")
 
 
-def test_a_page_hands_over_what_its_condition_names_and_no_margin():
+def test_a_page_compares_with_what_the_condition_names():
     theory = Condition.parse("= theory ± 0.1")
-    assert theory.holds(beside(1.0, theory=1.05), {}).outcome == "supported"
-    assert theory.holds(beside(1.0, theory=1.2), {}).outcome == "contradicted"
+    assert theory.compare(compared_with(1.0, theory=1.05), {}).outcome == "supported"
+    assert theory.compare(compared_with(1.0, theory=1.2), {}).outcome == "contradicted"
     with pytest.raises(KeyError, match="'theory' has no value"):
-        theory.holds(1.0, {})
-    with pytest.raises(ValueError, match="does not name \\['slack'\\]"):
-        theory.holds(beside(1.0, theory=1.0, slack=1.0), {})
-    with pytest.raises(ValueError, match="the page handed over"):
-        Condition.parse("= 1 ± slack").holds(beside(1.0, slack=3.0), {})
+        theory.compare(1.0, {})
     computed = Condition.parse("= 1 ± ground.statistics.width(trials)")
-    assert computed.holds(beside(3.0, trials=9), {}).outcome == "supported"
+    assert computed.compare(compared_with(3.0, trials=9), {}).outcome == "supported"
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "message"),
+    [
+        ("= theory ± 0.1", {"theory": 1.0, "slack": 1.0}, r"it does not name \['slack'\]"),
+        ("= 1 ± slack", {"slack": 3.0}, "a margin must be a number or a function"),
+        ("> sigma", {"sigma": -1.0}, r"\['sigma'\] are the ledger's own"),
+        ("> 1/d", {"d": 50.0}, r"\['d'\] are the ledger's own"),
+        ("= 1 ± ground.statistics.width(d)", {"d": 1.0}, r"\['d'\] are the ledger's own"),
+        ("> log10(2)", {"log10": 1.0}, r"\['log10'\] are the ledger's own"),
+    ],
+)
+def test_no_number_of_the_page_takes_the_place_of_one_of_the_ledger(text, numbers, message):
+    condition = Condition.parse(text, {"d": 5.0})
+    with pytest.raises(ValueError, match=message):
+        condition.compare(compared_with(0.1, **numbers), {"sigma": 0.1})
 
 
 def test_the_ledger_compares_what_is_written(write):
@@ -127,7 +147,10 @@ def test_the_ledger_compares_what_is_written(write):
     [
         ({"n = 3": SOME}, "a: no part is held to the conditions \\['last'\\]"),
         ({"n = 3": SOME, "last": 1.0, "more": 1.0}, "no condition for the part 'more'"),
-        ({"n = 3": SOME, "last": beside(1.0, x=2)}, "a, part 'last': .* does not name \\['x'\\]"),
+        (
+            {"n = 3": SOME, "last": compared_with(1.0, x=2)},
+            "a, part 'last': .* does not name \\['x'\\]",
+        ),
     ],
 )
 def test_parts_and_conditions_match_one_to_one(write, parts, message):

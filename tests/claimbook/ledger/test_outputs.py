@@ -8,7 +8,7 @@ from nbformat import v4
 
 from claimbook.ledger import Record, outputs
 from claimbook.ledger.comparison import equal, greater
-from claimbook.ledger.prose import VERDICT, show, tell
+from claimbook.ledger.prose import VERDICT, glue_text, show
 
 
 def executed(*found):
@@ -57,5 +57,5 @@ def test_a_cell_shows_a_verdict_as_one_output(displayed, ledger, capsys):
 
 def test_outside_of_a_notebook_the_line_is_printed(capsys):
     show("a · holds", {})
-    tell(slope="0.3")
+    glue_text(slope="0.3")
     assert capsys.readouterr().out == "a · holds\n"
