@@ -90,7 +90,6 @@ class Site:
         for name in ("requirements.lock", "pyproject.toml"):
             shutil.copy(ROOT / name, root)
         (root / "CITATION.cff").write_text("title: mini\n")
-        (root / "book" / "moved.yml").write_text("")
         self.reference = root / "tests" / "expected" / f"{SOUND}.yml"
         self.reference.write_text("claims: []\n")
         for name, text in PAGES.items():

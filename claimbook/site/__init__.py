@@ -32,7 +32,6 @@ from claimbook.site.aids.fonts import embed_fonts
 from claimbook.site.aids.glossary import link_first_uses, note_uses
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
-from claimbook.site.aids.moved import lead_on, watch
 from claimbook.site.aids.previews import note_previews
 from claimbook.site.aids.search import note_places, write_places
 from claimbook.site.aids.stamp import add_stamp
@@ -63,7 +62,6 @@ DRESS = (  # what is added to a page that is about to be written, in this order
     add_description,
     add_scripts,
     add_ways_on,
-    lead_on,
     note_places,
     note_previews,
 )
@@ -153,7 +151,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)
-    app.connect("source-read", watch)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)
     app.connect("doctree-read", note_uses)
