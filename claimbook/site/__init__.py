@@ -26,7 +26,6 @@ from claimbook.files import ROOT
 from claimbook.runs import cache, key
 from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.cite import CiteTheBook
-from claimbook.site.aids.code_links import link_code
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.fonts import embed_fonts
 from claimbook.site.aids.glossary import link_first_uses, note_uses
@@ -58,7 +57,6 @@ from claimbook.site.verdicts.sentences import ClaimRole
 TEMPLATES = Path(__file__).with_name("templates")
 DRESS = (  # what is added to a page that is about to be written, in this order
     add_stamp,
-    link_code,
     add_description,
     add_scripts,
     add_ways_on,
