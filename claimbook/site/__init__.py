@@ -28,7 +28,6 @@ from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.cite import CiteTheBook
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.fonts import embed_fonts
-from claimbook.site.aids.glossary import link_first_uses, note_uses
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from claimbook.site.aids.previews import note_previews
@@ -151,7 +150,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)
-    app.connect("doctree-read", note_uses)
     app.connect("doctree-read", note_deviations)
     app.connect("env-get-updated", give_numbers_back, priority=FIRST)
     app.connect("env-get-updated", label_pages, priority=THEN)
@@ -161,7 +159,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-updated", write_gathering_anew)
     app.connect("html-page-context", dress)
     app.connect("doctree-resolved", fill_page)
-    app.connect("doctree-resolved", link_first_uses)
     app.connect("build-finished", finish)
     return {
         "parallel_read_safe": True,

@@ -31,7 +31,6 @@ STATEMENT = re.compile(r'<(\w+) class="claim-statement">')
 DROPPED = (  # of a piece of a page: links to itself, links to files
     re.compile(r'<a class="headerlink".*?</a>', re.DOTALL),
     re.compile(r'<div class="figure-tools">.*?</p>\s*</div>', re.DOTALL),  # its links stand last
-    re.compile(r'<p class="first-use">.*?</p>', re.DOTALL),
     re.compile(r'<span class="backrefs">.*?</span>', re.DOTALL),
 )
 

@@ -38,7 +38,7 @@ UNREAD = (  # no text of the section that it stands in
     addnodes.glossary,
 )
 # what is found elsewhere
-OWN_PLACES = {"claim", "first-use", "judged", "score-group", "scorecard-frame"}
+OWN_PLACES = {"claim", "judged", "score-group", "scorecard-frame"}
 
 
 @dataclass(frozen=True)

@@ -603,29 +603,6 @@ def test_the_code_of_a_figure_opens_below_it_with_what_was_computed_for_it(pages
 # -------------------------------------------------------------- terms, deviations, search, notes
 
 
-def test_every_term_leads_to_its_first_use_in_the_book(site, pages):
-    order = [f"{name}.html" for name in cache.toc_pages(site.root)]
-    entries = page(pages, "terms").select("dl.glossary dt")
-    assert len(entries) == len(TERMS) + len(ALSO)
-    for entry in page(pages, "terms").select("dl.glossary dd"):
-        terms = []
-        above = entry.find_previous_sibling()
-        while above is not None and above.name == "dt":
-            terms.append(above.find(string=True).strip())
-            above = above.find_previous_sibling()
-        places = [f"use-{term}" for term in terms]
-        using = [
-            (name, place)
-            for name in order
-            for place in places
-            if name in pages and pages[name].find(id=place)
-        ]
-        link = entry.select_one(".first-use a")
-        file, place = target(site, "book/terms.html", link["href"])
-        assert (file.relative_to(site.html.resolve()).as_posix(), place) == using[0], terms
-        assert pages[using[0][0]].find(id=place).find_previous(id=place) is None
-
-
 def test_every_deviation_is_listed_with_its_place(site, pages):
     items = page(pages, "lists").select("ul.register li")
     listed = {said(item.code): said(item.a) for item in items}

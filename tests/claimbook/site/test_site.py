@@ -6,15 +6,12 @@ from types import SimpleNamespace
 
 import pytest
 import yaml
-from docutils.utils import new_document
-from sphinx import addnodes
 
 from claimbook import ledger
 from claimbook.files import ROOT
 from claimbook.ledger.schema import Document
-from claimbook.site.aids import access, cite, fonts, glossary
+from claimbook.site.aids import access, cite, fonts
 from claimbook.site.downloads import offers, repository
-from claimbook.site.page import write_gathering_anew
 from claimbook.site.verdicts import sentences
 from claimbook.site.words import document_words
 
@@ -158,15 +155,3 @@ def test_an_address_that_is_none_is_refused():
     app = configured("github.com/owner/name")
     with pytest.raises(ValueError, match="must begin with https"):
         repository.switch_buttons(app, app.config)
-
-
-def test_a_page_that_explains_terms_is_written_anew_with_every_build():
-    """Their first use may move on any other page."""
-    env = SimpleNamespace(docname="terms", metadata={"terms": {}, "other": {}})
-    app = SimpleNamespace(env=env)
-    page = new_document("terms")
-    page += addnodes.glossary()
-    glossary.note_uses(app, page)
-    env.docname = "other"
-    glossary.note_uses(app, new_document("other"))
-    assert write_gathering_anew(app, env) == ["terms"]
