@@ -48,7 +48,6 @@ from claimbook.site.pictures.run_figure import RunFigure
 from claimbook.site.pictures.steer import SetRole, check_places
 from claimbook.site.state import note_state, refresh
 from claimbook.site.verdicts.counts import CountRole
-from claimbook.site.verdicts.deviations import note_deviations
 from claimbook.site.verdicts.judged import JudgedRole, MarksStay, place_lines
 from claimbook.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from claimbook.site.verdicts.sentences import ClaimRole
@@ -128,7 +127,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("figure-list", FigureList)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)
-    app.add_directive("deviations", Gathered)
     app.add_directive("run-times", Gathered)
     app.add_directive("prediction", Prediction)
     app.add_directive("prediction-end", PredictionEnd)
@@ -150,7 +148,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)
-    app.connect("doctree-read", note_deviations)
     app.connect("env-get-updated", give_numbers_back, priority=FIRST)
     app.connect("env-get-updated", label_pages, priority=THEN)
     app.connect("env-get-updated", partial(write_portable, FILLS), priority=AFTER_THE_NUMBERS)

@@ -1,6 +1,6 @@
 """Filling in: every place of a page that waits for what a run found, and the figures' files.
 
-``{scorecard}``, ``{deviations}``, ``{run-times}`` and ``{downloads} WHICH`` list what other pages
+``{scorecard}``, ``{run-times}`` and ``{downloads} WHICH`` list what other pages
 have: each is one place, filled as a whole.
 """
 
@@ -20,7 +20,6 @@ from claimbook.site.page import GATHERS, TAKEN_HOME, Fill, Page, note
 from claimbook.site.pictures import run_figure
 from claimbook.site.verdicts import (
     counts,
-    deviations,
     filters,
     rows,
     scorecard,
@@ -61,7 +60,6 @@ FILLS: Mapping[str, Fill] = {
     "downloads_chapters": lists.downloads_chapters,
     "downloads_exercises": lists.downloads_exercises,
     "downloads_data": lists.downloads_data,
-    "deviations": deviations.deviations,
     "run_times": times.run_times,
     # a chapter's figure on another page, and in the list of all
     "figure_picture": run_figure.figure_picture,

@@ -184,9 +184,6 @@ query
 """,
     "lists": f"""# Lists
 
-```{{deviations}}
-```
-
 ```{{run-times}}
 ```
 
@@ -600,22 +597,7 @@ def test_the_code_of_a_figure_opens_below_it_with_what_was_computed_for_it(pages
         assert not page(pages, name).select("details.above-input:has(figure), details.hide figure")
 
 
-# -------------------------------------------------------------- terms, deviations, search, notes
-
-
-def test_every_deviation_is_listed_with_its_place(site, pages):
-    items = page(pages, "lists").select("ul.register li")
-    listed = {said(item.code): said(item.a) for item in items}
-    assert listed == {
-        "dev-0-1": "their norm; here: our norm",
-        "dev-0-2": "their rate; here: our rate",
-        "dev-0-3": "Another seed",
-        "dev-0-4": "Another order",
-    }
-    second = page(pages, SECOND)
-    for place, text in listed.items():
-        own = said(second.find(id=place))
-        assert all(words in own for words in text.split("; here: "))
+# -------------------------------------------------------------- terms, search, notes
 
 
 def test_every_word_of_a_row_and_every_name_of_a_term_is_found(site):
