@@ -4,7 +4,7 @@
 ``{scorecard}`` stands on the front page and ``{ledger}`` shows everything; ``{claim-value}``,
 ``{claim-verdict}`` and ``{claim-picture}`` show one result in a sentence, ``{judged}`` a verdict
 behind it, ``{ledger-count}`` a number of the whole ledger and ``{run-figure} NAME`` a chapter's
-figure, ``{figure-list}`` lists them all; ``{explorer} NAME`` is a result to turn by hand, which
+figure; ``{explorer} NAME`` is a result to turn by hand, which
 ``{set}`` sets from a sentence.
 
 A directive writes the words and leaves a place (``from_run``) for what only a run can say; when
@@ -35,7 +35,6 @@ from claimbook.site.aids.search import note_places, write_places
 from claimbook.site.aids.stamp import add_stamp
 from claimbook.site.content import content_of
 from claimbook.site.downloads.archive import write_archive
-from claimbook.site.downloads.figure_list import FigureList
 from claimbook.site.downloads.offers import offers_of
 from claimbook.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
 from claimbook.site.downloads.repository import switch_buttons
@@ -124,7 +123,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ledger", FullLedger)
     app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Gathered)
-    app.add_directive("figure-list", FigureList)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)
     app.add_directive("run-times", Gathered)

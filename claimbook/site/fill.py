@@ -13,7 +13,7 @@ from sphinx.util.docutils import SphinxDirective
 from claimbook.site.aids.lecture import fold_predictions
 from claimbook.site.cells import move_setup
 from claimbook.site.content import content_of
-from claimbook.site.downloads import figure_list, lists
+from claimbook.site.downloads import lists
 from claimbook.site.nodes import as_nodes, from_run, html_tag
 from claimbook.site.numbers import write_symbols
 from claimbook.site.page import GATHERS, TAKEN_HOME, Fill, Page, note
@@ -61,10 +61,9 @@ FILLS: Mapping[str, Fill] = {
     "downloads_exercises": lists.downloads_exercises,
     "downloads_data": lists.downloads_data,
     "run_times": times.run_times,
-    # a chapter's figure on another page, and in the list of all
+    # a chapter's figure on another page
     "figure_picture": run_figure.figure_picture,
     "figure_links": run_figure.figure_links,
-    "listed_figure": figure_list.listed_figure,
 }
 
 

@@ -197,9 +197,6 @@ Its words here.
 Its words here, too.
 ```
 
-```{{figure-list}}
-```
-
 ```{{downloads}} exercises
 ```
 """,
@@ -345,17 +342,6 @@ def test_the_exercises_of_a_page_are_handed_out_without_their_solutions(site, pa
     assert ANSWER in said(page(pages, SOUND))
     assert ANSWER not in text
     assert not (file.parent / f"{SECOND}_exercises.md").exists(), "a page without exercises"
-
-
-def test_the_list_of_figures_has_number_first_sentence_and_files(site, pages):
-    items = page(pages, "lists").select(".figure-list li li")
-    assert len(items) == len(SHOWN)
-    for item, (chapter, figure) in zip(items, SHOWN.items(), strict=True):
-        number = said(page(pages, chapter).select_one("figcaption .caption-number"))
-        assert said(item).startswith(f"{number} {figure['caption']} SVG")
-        file, place = target(site, "book/lists.html", item.a["href"])
-        assert (file.stem, place) == (chapter, figure["name"])
-        assert [said(link) for link in item.select(".file a")] == list(KINDS)[:3]
 
 
 def test_a_recorded_sweep_is_offered_with_all_that_made_it(pages):
