@@ -17,22 +17,6 @@ document.addEventListener("toggle", event => {
   if (kept) kept.outerHTML = kept.textContent;
 }, true);
 
-/** An opened row can be cited: the words that the page gives, with the row's name and its address. */
-document.addEventListener("toggle", event => {
-  const row = event.target, words = document.querySelector(".cite-row span");
-  if (!words || !row.matches("details.claim") || row.querySelector(".cite-copy")) return;
-  const button = document.createElement("button"), page = document.querySelector("link[rel=canonical]")?.href || location.href;
-  button.type = "button";
-  button.className = "cite-copy";
-  button.textContent = "Copy a citation";
-  button.addEventListener("click", async () => {
-    const address = page.startsWith("file:") ? "" : `, ${page.split("#")[0]}#${row.id}`;
-    const text = `${words.textContent}, row ${row.id.replace("claim-", "")}${address}.`;
-    try { await navigator.clipboard.writeText(text); button.textContent = "Copied"; } catch { button.replaceWith(text); }
-  });
-  row.append(button);
-}, true);
-
 /** All words of a row, those that are still kept as text too. */
 function wordsOf(node) {
   const kept = node.querySelector("noscript");

@@ -25,7 +25,6 @@ from sphinx.config import Config
 from claimbook.files import ROOT
 from claimbook.runs import cache, key
 from claimbook.site.aids.access import mend_pages
-from claimbook.site.aids.cite import CiteTheBook
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.fonts import embed_fonts
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
@@ -121,7 +120,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("verdicts", Verdicts)
     app.add_directive("scorecard", Gathered)
     app.add_directive("ledger", FullLedger)
-    app.add_directive("cite-the-book", CiteTheBook)
     app.add_directive("downloads", Gathered)
     app.add_directive("run-figure", RunFigure)
     app.add_directive("explorer", Explorer)

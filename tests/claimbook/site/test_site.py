@@ -10,7 +10,7 @@ import yaml
 from claimbook import ledger
 from claimbook.files import ROOT
 from claimbook.ledger.schema import Document
-from claimbook.site.aids import access, cite, fonts
+from claimbook.site.aids import access, fonts
 from claimbook.site.downloads import offers, repository
 from claimbook.site.verdicts import sentences
 from claimbook.site.words import document_words
@@ -62,35 +62,6 @@ def test_every_source_but_ours_has_an_address():
 )
 def test_sizes(size, text):
     assert offers.size_text(size) == text
-
-
-def test_a_citation_names_groups_and_people():
-    entry = {
-        "title": "T",
-        "version": "1",
-        "authors": [{"name": "A group"}, {"given-names": "B.", "family-names": "C"}],
-        "date-released": "2026-11-21",
-    }
-    assert cite.sentence(entry) == "A group and B. C: T, version 1, 2026-11-21."
-    assert "author = {{A group} and C, B.}" in cite.bibtex(entry)
-    assert "year = {2026}" in cite.bibtex(entry)
-
-
-@pytest.mark.parametrize(
-    ("site", "repository", "cited"),
-    [
-        ("", "", None),
-        ("", "https://r.org", "https://r.org"),
-        ("https://s.org/", "r", "https://s.org/"),
-    ],
-)
-def test_the_address_that_is_cited_is_the_site_s_or_the_repository_s(site, repository, cited):
-    app = configured(repository)
-    app.config.html_baseurl = site
-    entry = cite.citation(app)
-    assert entry.get("url") == cited
-    assert (f"url = {{{cited}}}" in cite.bibtex(entry)) == (cited is not None)
-    assert cite.sentence(entry).endswith(f", {cited or entry['date-released']}.")
 
 
 def test_only_empty_headings_become_cells():
