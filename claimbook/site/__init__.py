@@ -26,7 +26,6 @@ from claimbook.files import ROOT
 from claimbook.runs import cache, key
 from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
-from claimbook.site.aids.fonts import embed_fonts
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from claimbook.site.aids.previews import note_previews
@@ -101,7 +100,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     offers_of(content).write(site)
     write_figures(figures_of(content).values(), site)
     mend_pages(site)
-    embed_fonts(site / "_static")
     drop_comments(site)
     write_places(app, app.env.found_docs)
     write_archive(site)

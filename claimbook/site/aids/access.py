@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 
 from claimbook.files import write_atomically
-from claimbook.site.aids.fonts import READ
 from claimbook.site.numbers import typeset_numbers
 
 # (the pattern of what is written, what it should be)
@@ -51,11 +50,6 @@ MENDED = [
     (
         r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>',
         r"\1\2",
-    ),
-    # a font is read when a line that it sets is laid out, and such a line would then move
-    (
-        r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)',
-        rf"\1{READ}",
     ),
 ]
 

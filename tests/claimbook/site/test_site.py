@@ -1,7 +1,5 @@
-"""The site's extension without Sphinx: roles, sources, citations, fonts, addresses."""
+"""The site's extension without Sphinx: roles, sources, addresses."""
 
-import base64
-import re
 from types import SimpleNamespace
 
 import pytest
@@ -10,7 +8,7 @@ import yaml
 from claimbook import ledger
 from claimbook.files import ROOT
 from claimbook.ledger.schema import Document
-from claimbook.site.aids import access, fonts
+from claimbook.site.aids import access
 from claimbook.site.downloads import offers, repository
 from claimbook.site.verdicts import sentences
 from claimbook.site.words import document_words
@@ -67,33 +65,6 @@ def test_sizes(size, text):
 def test_only_empty_headings_become_cells():
     assert access.mend('<th class="a"> </th><th>x</th>') == '<td class="a"></td><th>x</th>'
     assert access.mend(access.mend("<th></th>")) == "<td></td>"
-
-
-@pytest.mark.parametrize("sheet", fonts.EMBEDDED)
-def test_the_fonts_of_almost_every_line_stand_in_the_style(tmp_path, sheet):
-    """They cannot come late then; the others stay files, and doing it again changes nothing."""
-    for name, faces in fonts.EMBEDDED.items():
-        folder = (tmp_path / name).parent / "fonts"
-        folder.mkdir(parents=True, exist_ok=True)
-        for face in faces:
-            (folder / face).write_bytes(face.encode())
-        links = "".join(f"src: url(fonts/{face}); " for face in [*faces, "rare.woff2"])
-        (tmp_path / name).write_text(links, encoding="utf8")
-    fonts.embed_fonts(tmp_path)
-    written = (tmp_path / sheet).read_text(encoding="utf8")
-    held = re.findall(r"url\(data:font/woff2;base64,([^)]*)\)", written)
-    assert [base64.b64decode(each).decode() for each in held] == list(fonts.EMBEDDED[sheet])
-    assert written.endswith("src: url(fonts/rare.woff2); ")
-    fonts.embed_fonts(tmp_path)
-    assert (tmp_path / sheet).read_text(encoding="utf8") == written
-
-
-def test_fonts_are_read_behind_the_styles_and_asked_for_once():
-    styles = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
-    mended = access.mend(styles)
-    assert mended.startswith(f"{styles}<script>")
-    assert "document.fonts.load" in mended
-    assert access.mend(mended) == mended
 
 
 def test_the_theme_is_settled_before_anything_is_coloured():
