@@ -5,17 +5,21 @@ Every draw is a function of (seed, role, index), never of what was drawn before 
 
 import hashlib
 import math
+from typing import TypeVar
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.overrides import handle_torch_function, has_torch_function_unary
 
 from iclutils.ground import validation
 
 GROUP = 16  # numbers that torch turns into normal ones together, eight pairs
 MANY = 4096  # from so many numbers on ours is the faster way
 AT_ONCE = 16384  # numbers that stay in the processor's cache, a multiple of GROUP
+
+Start = TypeVar("Start", Tensor, np.ndarray)
 
 
 def stream(seed: int, *role: str | int) -> torch.Generator:
@@ -80,6 +84,23 @@ def chi_square(degrees: int, n: int, generator: torch.Generator) -> Float[Tensor
     seed = int(torch.randint(2**62, (), generator=generator))
     draws = 2 * np.random.default_rng(seed).standard_gamma(degrees / 2, n)
     return torch.as_tensor(draws)
+
+
+def start(x: Start) -> Start:
+    """Where a training, a solver or a flow starts: ``x`` itself.
+
+    The name is a mark for :mod:`iclutils.ground.perturbation`, which moves starts and draws by a
+    few units in the last place, as another processor's rounding would move what follows.
+
+    >>> start(torch.zeros(2)).tolist()
+    [0.0, 0.0]
+    """
+    if isinstance(x, np.ndarray):
+        return start(torch.from_numpy(x)).numpy()
+    if has_torch_function_unary(x):
+        moved: Tensor = handle_torch_function(start, (x,), x)
+        return moved
+    return x
 
 
 def _box_muller(uniform: Tensor) -> Tensor:

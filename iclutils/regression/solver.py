@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
+from iclutils.ground import randomness, validation
 from iclutils.regression.phase import LARGEST
 from iclutils.regression.prompts import Prompts
 from iclutils.regression.spans import Span
@@ -261,7 +261,7 @@ def _refine(
     Starts from the best vector of the ``span``, if there is one. Where a round in single precision
     gains less than a factor of ten, double takes over.
     """
-    found = torch.zeros_like(b)
+    found = randomness.start(torch.zeros_like(b))
     r = b
     spent = 0
     norm = float(b.norm())

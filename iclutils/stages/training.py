@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from iclutils.ground import validation
+from iclutils.ground import randomness, validation
 from iclutils.ground.statistics import Estimate, crossed_mean, estimate
 from iclutils.stages.layer import attention, column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
@@ -150,7 +150,7 @@ def train_reduced(
     validation.whole("steps", steps)
     validation.whole("prompts", prompts)
     keep = _records(steps, validation.whole("points", points, low=2))
-    theta = torch.zeros(columns, K, dtype=torch.float64)
+    theta = randomness.start(torch.zeros(columns, K, dtype=torch.float64))
     batches = _count_batches(p, N, columns, prompts, generator)
     times, path, errors = [], [], []
     for step in range(steps + 1):

@@ -16,8 +16,9 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.products import product
+from iclutils.ground.randomness import start
 from iclutils.window import attention
-from iclutils.window.covariates import Covariates
+from iclutils.window.covariates import Law
 from iclutils.window.draws import BLOCK, Block, Labelled, block_prompts
 from iclutils.window.prompts import Prompt, default_queries
 from iclutils.window.tasks import FunctionClass
@@ -31,7 +32,7 @@ class Setting:
     """
 
     function: FunctionClass
-    covariates: Covariates
+    covariates: Law
     n: int
     sigma: float
 
@@ -140,8 +141,8 @@ def pretrain(
     order = [row for group in groups for row in group.rows]  # a group's settings side by side
     rates = schedule.rates(len(settings))[order].view(-1, 1, 1)
     direction = _Adam() if schedule.optimiser == "adam" else _gradient_step
-    start = 1e-3 * torch.eye(settings[0].covariates.d, dtype=torch.float64)
-    factors = start.expand(1 if tied else 2, trials, len(settings), -1, -1)
+    first = start(1e-3 * torch.eye(settings[0].covariates.d, dtype=torch.float64))
+    factors = first.expand(1 if tied else 2, trials, len(settings), -1, -1)
     M = product(factors[0].mT, factors[-1])
     recorded = [0]
     history = [M]
@@ -220,7 +221,7 @@ class _Group:
         return torch.tensor([self.classes.index(one) for one in classes])
 
     @property
-    def tokens(self) -> tuple[Covariates, int, int, list[Labelled]]:
+    def tokens(self) -> tuple[Law, int, int, list[Labelled]]:
         """What :func:`iclutils.window.draws.block_prompts` draws for them."""
         first = self.settings[0]
         return first.covariates, first.n, self.queries, self.classes

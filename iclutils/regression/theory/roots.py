@@ -6,6 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
+from iclutils.ground import randomness
+
 Array = NDArray[np.float64]
 
 
@@ -27,7 +29,7 @@ def newton(
     >>> newton(lambda x: (2 / x - 1, -2 / x**2), np.array([0.5, 1.0]), name="x").round(6)
     array([2., 2.])
     """
-    x = start
+    x = randomness.start(start)
     largest = np.inf
     for _ in range(max_iterations):
         value, slope = residual(x)
@@ -60,7 +62,7 @@ def fixed_point(
     >>> fixed_point(np.cos, np.ones(1), name="x", tol=1e-10, max_rounds=20).round(6)
     array([0.739085])
     """
-    x = start
+    x = randomness.start(start)
     images: list[Array] = []
     changes: list[Array] = []
     size = np.inf

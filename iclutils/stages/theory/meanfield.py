@@ -32,7 +32,7 @@ from jaxtyping import Float
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from iclutils.ground import validation
+from iclutils.ground import randomness, validation
 from iclutils.stages.theory.column import DOMINANT, OTHER, TARGET, Column, Event
 from iclutils.stages.theory.column import KINDS as KINDS
 
@@ -109,7 +109,7 @@ def _solve(
     solved = solve_ivp(
         lambda s, entries: math.exp(s) * column.velocity(entries),
         (math.log(START), math.log(horizon)),
-        begin,
+        randomness.start(begin),
         method="LSODA",
         events=[*events, *marks.values()],
         dense_output=True,
@@ -227,6 +227,7 @@ def descend(
     validation.positive("learning_rate", learning_rate)
     validation.in_range("off_target", off_target, -math.inf, math.inf)
     path = np.zeros((validation.whole("steps", steps) + 1, 3))
+    path[0] = randomness.start(path[0])
     factor = learning_rate * np.array([1.0, off_target, off_target])
     for i in range(steps):
         path[i + 1] = path[i] + factor * column.velocity(path[i])

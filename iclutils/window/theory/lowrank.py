@@ -21,7 +21,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
+from iclutils.ground import randomness, validation
 from iclutils.ground.products import product
 from iclutils.ground.statistics import Estimate
 from iclutils.window.theory.contexts import Contexts
@@ -255,7 +255,7 @@ def descend(
         logits = design.logits(theta)
         return _attend(sample, logits if held is None else held + logits)
 
-    theta = start.clone()
+    theta = randomness.start(start.clone())
     at = attended(theta)
     loss = float(at.loss.mean())
     decrement = math.inf

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
+from iclutils.ground import randomness, validation
 from iclutils.window.theory.isotropic import Isotropic
 
 Covariance = Callable[[Tensor, Tensor], Tensor]
@@ -116,7 +116,7 @@ def best_matrix(
         if not tensor.is_floating_point():
             raise TypeError(f"{name} must hold floating-point numbers; got {tensor.dtype}")
     moments = _moments(covariance, x, query)
-    half = (start / 2).clone(memory_format=torch.contiguous_format)
+    half = randomness.start(start / 2).clone(memory_format=torch.contiguous_format)
 
     def at(M: Float[Tensor, "sets d d"]) -> tuple[Tensor, Tensor]:
         return _loss_and_gradient(M, moments, x, query, noise)
