@@ -251,7 +251,7 @@ UNCLEAR = {  # once the error was somebody else's
     ),
     "size of text": Bad(lambda: tasks.symmetric_uniform("a", draw()), "size .* tuple", TypeError),
     "a stretch of NaN": Bad(
-        lambda: covariates.StretchedAnew(3).from_gaussian(spoilt(4, 3)), "z must be finite"
+        lambda: covariates.Stretched(spoilt(3, 3)), "root must be finite"
     ),
     "tasks and tokens of two d": Bad(
         lambda: window_prompts.draw(

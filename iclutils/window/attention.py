@@ -16,7 +16,7 @@ from iclutils.ground import validation
 from iclutils.ground.products import product
 from iclutils.ground.randomness import stream
 from iclutils.ground.statistics import Estimate, crossed, mean_se
-from iclutils.window.covariates import Covariates
+from iclutils.window.covariates import Law
 from iclutils.window.prompts import Prompt, draw
 from iclutils.window.tasks import FunctionClass
 
@@ -199,7 +199,7 @@ def mean_errors(
 def sampled_errors(
     M: Float[Tensor, "d d"],
     function: FunctionClass,
-    covariates: Covariates,
+    covariates: Law,
     n: int,
     sigma: float,
     seed: int,

@@ -5,14 +5,14 @@ compared on the same draws, and a trial may carry its own matrix (leading axes o
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground import validation
-from iclutils.ground.randomness import normal, stream
+from iclutils.ground.randomness import normal
 
 LARGEST = 1e100  # of a length: its square is a number too
 
@@ -29,9 +29,9 @@ class Covariates(Protocol):
 
 
 def sample(
-    covariates: Covariates, size: tuple[int, ...], generator: torch.Generator
+    covariates: "Law", size: tuple[int, ...], generator: torch.Generator
 ) -> Float[Tensor, "*size d"]:
-    """Draw covariates in float64, ``size`` of them.
+    """Draw covariates in float64, ``size`` of them; the last axis of ``size`` are a task's tokens.
 
     Raises ``TypeError`` or ``ValueError`` where ``size`` is no tuple of whole numbers.
 
@@ -42,7 +42,7 @@ def sample(
     """
     size = validation.sizes("size", size)
     z = normal(*size, covariates.d, generator=generator)
-    return covariates.from_gaussian(z)
+    return of_tasks(covariates, size[:-1], generator).from_gaussian(z)
 
 
 def normalised(z: Float[Tensor, "*size d"]) -> Float[Tensor, "*size d"]:
@@ -122,7 +122,7 @@ class StretchedAnew:
     The other reading of Appendix J.1 of Collins et al., where :math:`J = (G^\top G)^{1/2}` is drawn
     for each task. G is used in place of J: :math:`G = UJ` with U a uniform rotation independent of
     J, and the law of J does not change with a rotation, so the tokens of a task have the same law.
-    G is read from a stream that the Gaussians z themselves name, so that equal z give equal x.
+    It is a law of laws: :func:`of_tasks` draws the stretches, and with them it is a map of z.
     Raises ``TypeError`` or ``ValueError`` where d is no whole number above one.
     """
 
@@ -131,18 +131,24 @@ class StretchedAnew:
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
 
-    def from_gaussian(self, z: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m d"]:
-        """Map ``z: (..., m, d)`` to the sphere, one stretch for the m tokens of a task.
+    def stretches(self, size: tuple[int, ...], generator: torch.Generator) -> Stretched:
+        """The law of the tokens of ``size`` tasks, each with a stretch drawn for it."""
+        return Stretched(normal(*size, self.d, self.d, generator=generator))
 
-        Raises ``ValueError`` where the dimension of z is not d or an entry is not finite.
-        """
-        validation.shape("z", z, "... m d", d=self.d)
-        validation.finite("z", z)
-        # whole numbers have one sum on every machine, whatever the order; other sums differ there
-        name = int((1e7 * z).round().sum())
-        draws = stream(0, "stretch of a task", name)
-        G = normal(*z.shape[:-2], self.d, self.d, generator=draws)
-        return normalised(z @ G)
+
+Law: TypeAlias = Covariates | StretchedAnew
+
+
+def of_tasks(law: Law, size: tuple[int, ...], generator: torch.Generator) -> Covariates:
+    """The law of the tokens of ``size`` tasks: the same for all, or one drawn for each.
+
+    >>> from iclutils.ground.randomness import stream
+    >>> of_tasks(Sphere(3), (4,), stream(0, "stretches"))
+    Sphere(d=3)
+    >>> of_tasks(StretchedAnew(3), (4,), stream(0, "stretches")).root.shape
+    torch.Size([4, 3, 3])
+    """
+    return law.stretches(size, generator) if isinstance(law, StretchedAnew) else law
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.ground.randomness import normal, stream
-from iclutils.window.covariates import Covariates
+from iclutils.window.covariates import Law, Stretched, StretchedAnew
 from iclutils.window.functions import Affine, ReLU
 from iclutils.window.prompts import Prompt
 from iclutils.window.tasks import FunctionClass, Task
@@ -35,7 +35,7 @@ class Block:
 
 
 def block_prompts(
-    block: Block, settings: Sequence[tuple[Covariates, int, int, Sequence[Labelled]]]
+    block: Block, settings: Sequence[tuple[Law, int, int, Sequence[Labelled]]]
 ) -> list[list[Prompt]]:
     """For each (covariates, n, queries, classes with noise) the prompts of every step of a block.
 
@@ -53,8 +53,11 @@ def block_prompts(
         return torch.stack(draws)
 
     @functools.cache
-    def tokens(covariates: Covariates, n: int, q: int) -> Float[Tensor, "T BLOCK m d"]:
-        return covariates.from_gaussian(gaussian("covariates", n, q, n + q, covariates.d))
+    def tokens(covariates: Law, n: int, q: int) -> Float[Tensor, "T BLOCK m d"]:
+        z = gaussian("covariates", n, q, n + q, covariates.d)
+        if isinstance(covariates, StretchedAnew):
+            covariates = Stretched(gaussian("stretches", n, q, covariates.d, covariates.d))
+        return covariates.from_gaussian(z)
 
     drawn: dict[object, Task] = {}
 
@@ -67,7 +70,7 @@ def block_prompts(
 
     @functools.cache
     def values(
-        function: FunctionClass, covariates: Covariates, n: int, q: int
+        function: FunctionClass, covariates: Law, n: int, q: int
     ) -> Float[Tensor, "T BLOCK m"]:
         if isinstance(function, Affine | ReLU) and function.L != 1:
             return function.L * values(replace(function, L=1.0), covariates, n, q)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import normal
-from iclutils.window.covariates import Covariates
+from iclutils.window.covariates import Law, of_tasks
 from iclutils.window.tasks import FunctionClass, Task
 
 
@@ -31,7 +31,7 @@ class Prompt:
 
 def draw(
     function: FunctionClass,
-    covariates: Covariates,
+    covariates: Law,
     n: int,
     sigma: float,
     queries: int,
@@ -58,7 +58,7 @@ def draw(
 
 def draw_alike(
     functions: Sequence[FunctionClass],
-    covariates: Covariates,
+    covariates: Law,
     n: int,
     sigma: float,
     queries: int,
@@ -80,7 +80,7 @@ def draw_alike(
     z = normal(*size, n + queries, covariates.d, generator=generator)
     task = functions[0].sample(size, generator)
     noise = normal(*size, n, generator=generator)
-    tokens = covariates.from_gaussian(z)
+    tokens = of_tasks(covariates, size, generator).from_gaussian(z)
     return [assemble(function, task, tokens, noise, n, sigma) for function in functions]
 
 

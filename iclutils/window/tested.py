@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils.window.attention import mean_errors
-from iclutils.window.covariates import Covariates
+from iclutils.window.covariates import Law
 from iclutils.window.prompts import draw_alike
 from iclutils.window.tasks import FunctionClass
 
@@ -15,7 +15,7 @@ from iclutils.window.tasks import FunctionClass
 def errors(
     units: Mapping[str, Float[Tensor, "F T R d d"]],
     functions: Sequence[FunctionClass],
-    covariates: Covariates,
+    covariates: Law,
     n: int,
     sigma: float,
     size: int,

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from iclutils.ground import validation
 from iclutils.ground.randomness import normal, stream
-from iclutils.window.covariates import LARGEST, Covariates, Sphere, TwoSubspaces
+from iclutils.window.covariates import LARGEST, Covariates, Law, Sphere, TwoSubspaces, of_tasks
 from iclutils.window.links import LINKS, LowRankLink
 
 
@@ -97,7 +97,7 @@ class Case:
 
 def contexts(
     function: LowRankLink,
-    covariates: Covariates,
+    covariates: Law,
     n: int,
     sigma: float,
     count: int,
@@ -113,7 +113,7 @@ def contexts(
     validation.noise("sigma", sigma)
     draws = stream(seed, "population, low rank", n)
     z = normal(count, n + 1, covariates.d, generator=draws)
-    tokens = covariates.from_gaussian(z)
+    tokens = of_tasks(covariates, (count,), draws).from_gaussian(z)
     latent = tokens @ function.B
     value = function.of_latent(function.cubature() @ latent.mT)  # (N, Q, n + 1)
     return Contexts(tokens[:, :n], tokens[:, n], value[..., :n], value[..., n], sigma)
