@@ -3,8 +3,8 @@
 A reference holds each series of a figure at five places. A number may differ by ``ROUNDED``, or by
 a little of what its panel shows. Where a training is not stable, the last bit of a sum decides
 which way it goes, and its mean is one of many draws: a point with bars may differ by its bar, as a
-claim by its half-width, and the bar by the factor that it has for a claim; a line in a band of its
-colour, and the band's edges, by ``WANDER`` of the band.
+claim by its half-width, and the bar by the factor that it has for a claim of 64 trials; a line in a
+band of its colour, and the band's edges, by ``WANDER`` of the band.
 
 Panels neither axis of which has a name are drawings, not results; they are not held.
 """
@@ -18,11 +18,12 @@ import msgspec
 import numpy as np
 
 from claimbook.checker.rounding import ROUNDED
-from claimbook.ledger.lines import HALF_WIDTH_FACTOR
+from claimbook.ledger.lines import USUAL_DOF, half_width_factor
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 WORDS = ("title", "series", "kind", "colour")  # that tell a series from others of its panel
 BARS = "points with bars"
+BAR = "bar"  # among the axes of such a series: how long they are
 PLACES = 5  # of a series, that a reference holds
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
@@ -108,14 +109,40 @@ def figure_differences(
         if old.points != new.points or set(old.at) != set(new.at):
             yield f"{name}, {old.name}: {new} for {old}"
             continue
-        for axis in old.at:
-            shown = EXTENT * extent(found, old.panel, axis)
-            room = np.maximum(shown, chances(expected, old, axis[0]))
-            if not near(old.at[axis], new.at[axis], room):
+        for axis, apart in distances(expected, old, new).items():
+            if apart <= 1:
+                continue
+            if axis == BAR:
+                yield f"{name}, {old.name}: other bars\n  expected  {old}\n  found     {new}"
+            else:
                 values = f"expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
                 yield f"{name}, {old.name}, {axis}\n  {values}"
-        if old.kind == BARS and not all(as_wide(old, new, along) for along in "xy"):
-            yield f"{name}, {old.name}: other bars\n  expected  {old}\n  found     {new}"
+
+
+def moves(name: str, expected: Sequence[Series], found: Sequence[Series]) -> dict[str, float]:
+    """How far each series that both show has moved, in units of how far it may."""
+    now = {one.name: one for one in found}
+    apart = {}
+    for old in expected:
+        new = now.get(old.name)
+        if new is not None and old.points == new.points and set(old.at) == set(new.at):
+            apart[f"{name}, {old.name}"] = max(distances(expected, old, new).values(), default=0.0)
+    return apart
+
+
+def distances(figure: Sequence[Series], old: Series, new: Series) -> dict[str, float]:
+    """How far a series moved along each axis, and its bars, in units of how far they may."""
+    found = {}
+    for axis in old.at:
+        shown = EXTENT * extent(figure, old.panel, axis)
+        chance = chances(figure, old, axis[0])
+        if old.kind == BARS:  # within both
+            chance = np.minimum(chance, chances(figure, new, axis[0]))
+        room = np.maximum(shown, chance)
+        found[axis] = distance(old.at[axis], new.at[axis], room)
+    if old.kind == BARS:
+        found[BAR] = max(bar_distance(old, new, along) for along in "xy")
+    return found
 
 
 def chances(figure: Sequence[Series], one: Series, along: str) -> Any:
@@ -143,12 +170,15 @@ def lengths(series: Series, along: str) -> Any:
     return np.nan_to_num(high - low, posinf=0.0, neginf=0.0)
 
 
-def as_wide(old: Series, new: Series, along: str) -> bool:
-    """Whether bars are as long as they were: to within a claim's factor, or as they are written."""
+def bar_distance(old: Series, new: Series, along: str) -> float:
+    """How far bars have changed in length, in units of how far a half-width may, as written."""
     one, other = lengths(old, along), lengths(new, along)
     written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.empty(0))))
-    allowed = HALF_WIDTH_FACTOR * np.minimum(one, other) + written
-    return bool((np.maximum(one, other) <= allowed).all())
+    low, high = np.minimum(one, other), np.maximum(one, other)
+    grown = np.maximum(0.0, high - low - written)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        factors = np.where(grown > 0, 1 + grown / low, 1.0)
+    return float(np.log(factors).max(initial=0.0) / np.log(half_width_factor(USUAL_DOF)))
 
 
 def extent(found: Sequence[Series], panel: int, axis: str) -> float:
@@ -158,10 +188,10 @@ def extent(found: Sequence[Series], panel: int, axis: str) -> float:
     return max(finite, default=0.0) - min(finite, default=0.0)
 
 
-def near(expected: Any, found: Any, room: Any) -> bool:
-    """Whether the entries of a series are the same but for rounding, or within ``room``."""
+def distance(expected: Any, found: Any, room: Any) -> float:
+    """How far the entries of a series moved at most, in units of ``room`` or of rounding."""
     same = (expected == found) | (np.isnan(expected) & np.isnan(found))
     allowed = np.maximum(ROUNDED * abs(expected), room)
-    with np.errstate(invalid="ignore"):  # ∞ − ∞
-        close = np.isfinite(expected) & (abs(expected - found) <= allowed)
-    return bool((same | close).all())
+    with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞
+        apart = np.where(same, 0.0, abs(expected - found) / allowed)
+    return float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))

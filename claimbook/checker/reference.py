@@ -3,23 +3,25 @@
 One entry a claim with its verdict, number, parts and controls; then the numbers in the prose, what
 its open cells print, the displayed tables, and each figure's series with their values at five
 places. Words are compared exactly. Numbers may differ as another machine's rounding makes them
-differ: a claim's, a part's and a control's as :func:`claimbook.ledger.lines.moved` says, those
+differ: a claim's, a part's and a control's as :func:`claimbook.ledger.lines.distance` says, those
 in prose, output and tables as :mod:`claimbook.checker.rounding` does, those of figures as
 :mod:`claimbook.checker.drawn`. How it is written is :mod:`claimbook.checker.written`.
 """
 
 import html
+import math
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
 import msgspec
 
+from claimbook.checker import drawn, rounding
 from claimbook.checker.drawn import Series, figure_differences, series_of
 from claimbook.checker.rounding import alike
 from claimbook.ledger import Record, outputs
 from claimbook.ledger.comparison import Comparison
-from claimbook.ledger.lines import Number, moved, rounded
+from claimbook.ledger.lines import USUAL_DOF, Number, distance, moved, rounded
 from claimbook.ledger.schema import VERDICTS
 
 SVG = "image/svg+xml"
@@ -28,17 +30,30 @@ _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTA
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """One comparison of a claim: its outcome, its number, what that was held against."""
+    """One comparison of a claim: its outcome, its number, what that was held against.
+
+    ``dof`` are the degrees of freedom behind the half-width; none where it is 0 or known exactly.
+    """
 
     outcome: str
     value: float
     half_width: float
     against: str
+    dof: float | None = None
 
     @property
     def number(self) -> Number:
         """The number with its half-width."""
         return Number(self.value, self.half_width)
+
+    def distance(self, found: "Part") -> float:
+        """How far the number of another run is from this one, in units of how far it may be."""
+        return distance(self.number, found.number, self.known)
+
+    @property
+    def known(self) -> float:
+        """The degrees of freedom as a number: infinite where the half-width is known."""
+        return math.inf if self.dof is None else self.dof
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.number} {self.against}"
@@ -67,6 +82,12 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     claim: Headline
     parts: dict[str, Part]
     controls: dict[str, Part]
+
+    @property
+    def dof(self) -> float:
+        """The degrees of freedom of the number that it shows: those of the part that it is."""
+        same = (one.known for one in self.parts.values() if one.number == self.claim.number)
+        return next(same, USUAL_DOF)
 
 
 class Reference(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -125,7 +146,9 @@ def claim_of(record: Record) -> Claim:
 
 def part_of(found: Comparison) -> Part:
     """What a reference holds of a comparison."""
-    return Part(found.outcome, *rounded(found.value, found.half_width), found.against)
+    value, half_width = rounded(found.value, found.half_width)
+    dof = found.dof if found.dof is None or not half_width else float(f"{found.dof:.3g}")
+    return Part(found.outcome, value, half_width, found.against, dof)
 
 
 def is_folded(cell: Any) -> bool:
@@ -165,7 +188,7 @@ def claim_differences(
     ``verdict_only`` leaves the numbers out, for other master seeds.
     """
     before, now = expected.claim, found.claim
-    said = "" if verdict_only else moved(before.number, now.number)
+    said = "" if verdict_only else moved(before.number, now.number, expected.dof)
     if now.verdict != before.verdict:
         said = f"the verdict changed from '{before.verdict}' to '{now.verdict}'"
     if said:
@@ -191,7 +214,7 @@ def part_difference(expected: Part, found: Part) -> str:
         return f"the outcome changed from {expected.outcome} to {found.outcome}"
     if not alike(expected.against, found.against):
         return f"it is held against '{found.against}', and was against '{expected.against}'"
-    return moved(expected.number, found.number)
+    return moved(expected.number, found.number, expected.known)
 
 
 def page_differences(expected: Reference, found: Reference) -> Iterator[str]:
@@ -208,6 +231,26 @@ def page_differences(expected: Reference, found: Reference) -> Iterator[str]:
         return
     for name, series in expected.figures.items():
         yield from figure_differences(name, series, found.figures[name])
+
+
+def moves(expected: Reference, found: Reference) -> dict[str, float]:
+    """How far each number that both show has moved, in units of how far it may: above 1 is red."""
+    apart: dict[str, float] = {}
+    for id, claim in expected.claims.items():
+        if id not in found.claims:
+            continue
+        other = found.claims[id]
+        for what, old, new in (
+            ("part", claim.parts, other.parts),
+            ("control", claim.controls, other.controls),
+        ):
+            both = {name: (part, new[name]) for name, part in old.items() if name in new}
+            apart |= {f"{id}, {what} '{name}'": a.distance(b) for name, (a, b) in both.items()}
+    before, now = texts_of(expected), texts_of(found)
+    apart |= {name: rounding.distance(before[name], now[name]) for name in before if name in now}
+    for name, figure in expected.figures.items():
+        apart |= drawn.moves(name, figure, found.figures.get(name, []))
+    return apart
 
 
 def texts_of(page: Reference) -> dict[str, str]:

@@ -1,14 +1,14 @@
-"""Texts with numbers in them: whether only another machine's rounding tells them apart.
+"""Texts with numbers in them: how far the numbers moved, in units of how far they may.
 
-A number may differ by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without a
-decimal place, by the latter alone: it is a setting. One with its half-width,
-``25.5 ± 4.4``, may differ by that, and the half-width by the factor that it has for a claim: it was
-sampled, and where a training is not stable the last bit of a sum decides which way it goes.
+A number may move by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without a
+decimal place, by the latter alone: it is a setting. One with its half-width, ``25.5 ± 4.4``, was
+sampled: it may move by that, and the half-width as a claim's may, both at least by what is written.
 """
 
+import math
 import re
 
-from claimbook.ledger.lines import HALF_WIDTH_FACTOR
+from claimbook.ledger.lines import width_distance
 
 ROUNDED = 0.02  # relative; or two units of the last place that is written
 UNITS = 2
@@ -17,31 +17,44 @@ _MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
 def alike(expected: str, found: str) -> bool:
-    """Whether two texts have the same words, and numbers that only rounding tells apart."""
-    sampled = zip(_MEASURED.findall(expected), _MEASURED.findall(found), strict=False)
-    if not all(measured_alike(before, now) for before, now in sampled):
-        return False
+    """Whether two texts have the same words, and numbers that moved no further than they may."""
+    return distance(expected, found) <= 1
+
+
+def distance(expected: str, found: str) -> float:
+    """How far the numbers of two texts are apart at most, in units of how far they may be.
+
+    Infinite where the words differ.
+    """
+    measured = zip(_MEASURED.findall(expected), _MEASURED.findall(found), strict=False)
+    apart = [measured_distance(before, now) for before, now in measured]
     expected, found = _MEASURED.sub("±", expected), _MEASURED.sub("±", found)
     if _NUMBER.sub("#", expected) != _NUMBER.sub("#", found):
-        return False
+        return math.inf
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(found), strict=True)
-    return all(rounded_alike(before, now) for before, now in pairs)
+    return max([0.0, *apart, *(number_distance(before, now) for before, now in pairs)])
 
 
-def measured_alike(expected: tuple[str, str], found: tuple[str, str]) -> bool:
-    """Whether two numbers with their half-widths agree as those of a claim do, or but for rounding.
+def measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> float:
+    """How far apart two numbers with their half-widths are, in units of how far they may be.
 
-    >>> measured_alike(("25.5", "4.4"), ("25.8", "3.1"))
+    >>> measured_distance(("25.5", "4.4"), ("25.8", "3.1")) < 1
     True
-    >>> measured_alike(("25.5", "4.4"), ("25.8", "1.1"))
+    >>> measured_distance(("25.5", "4.4"), ("25.8", "1.1")) < 1
     False
     """
     value, half = (float(text.replace("−", "-")) for text in expected)
     now, width = (float(text.replace("−", "-")) for text in found)
     room = UNITS * last_place(expected[1]) * (1 + 1e-9)
-    near = abs(now - value) <= max(half, room)
-    as_wide = half / HALF_WIDTH_FACTOR <= width <= half * HALF_WIDTH_FACTOR
-    return near and (as_wide or abs(width - half) <= room)
+    low = min(half, width)
+    if value == now and half == width:
+        return 0.0
+    if not max(low, room):
+        return math.inf
+    moved = abs(now - value) / max(low, room)
+    if abs(width - half) <= room:
+        return moved
+    return max(moved, width_distance(half, width, room=room)) if low else math.inf
 
 
 def last_place(text: str) -> float:
@@ -51,7 +64,10 @@ def last_place(text: str) -> float:
     return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0
 
 
-def rounded_alike(expected: str, found: str) -> bool:
-    """Whether two numbers are within two units of the last decimal place, or 2 % of each other."""
-    room = max(UNITS * last_place(expected), ROUNDED * float(expected))
-    return abs(float(expected) - float(found)) <= room * (1 + 1e-9)
+def number_distance(expected: str, found: str) -> float:
+    """How far apart two numbers are, in units of two of the last decimal place or of 2 %."""
+    change = abs(float(expected) - float(found))
+    room = max(UNITS * last_place(expected), ROUNDED * float(expected)) * (1 + 1e-9)
+    if not change:
+        return 0.0
+    return change / room if room else math.inf

@@ -28,7 +28,8 @@ def _fields(dumper: _Dumper, one: msgspec.Struct) -> yaml.Node:
 
 
 def _part(dumper: _Dumper, part: Part) -> yaml.Node:
-    return dumper.represent_sequence(SEQUENCE, msgspec.structs.astuple(part), flow_style=True)
+    fields = [one for one in msgspec.structs.astuple(part) if one is not None]
+    return dumper.represent_sequence(SEQUENCE, fields, flow_style=True)
 
 
 def _number(dumper: _Dumper, number: float) -> yaml.Node:

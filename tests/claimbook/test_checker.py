@@ -95,7 +95,7 @@ def test_a_sound_chapter_is_green_and_any_damage_makes_the_session_red(damaged):
 @pytest.mark.parametrize(
     ("chapter", "test", "message"),
     [
-        ("03_values", "claim:values-mean", r"moved by 0\.52, which is 2\.48 times the expected ±"),
+        ("03_values", "claim:values-mean", r"moved by 0\.52, which is 2\.48 times the smaller ±"),
         ("03_values", "claim:values-mean", r"  holds · 0\.53 ± 0\.21\s+found     holds · 0\.01"),
         ("02_empty", "ledger", r"control .all. \(0 > 1\) only negates the part .none. \(0 < 1\)"),
         ("01_raises", "cell5", "ZeroDivisionError"),
@@ -149,7 +149,7 @@ def test_whoever_waits_is_told_how_far_each_chapter_is(damaged):
 
 def test_a_failure_is_said_in_words_when_it_happens(damaged):
     said = before_the_end(damaged[3])
-    moved = "values-mean: the value moved by 0.52, which is 2.48 times the expected ±"
+    moved = "values-mean: the value moved by 0.52, which is 2.48 times the smaller ±"
     assert f"03_values, claim:values-mean failed\n  {moved}\n" in said
     assert "01_raises, cell 5 of 5 failed" in said
     assert "ZeroDivisionError: division by zero" in said

@@ -9,7 +9,7 @@ from claimbook.checker.drawn import Series
 from claimbook.checker.reference import Claim, Headline, Part
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
-from claimbook.ledger.lines import Number
+from claimbook.ledger.lines import USUAL_DOF, Number, half_width_factor
 from claimbook.ledger.prose import VERDICT
 from iclutils.ground.estimate import Estimate
 
@@ -17,7 +17,7 @@ NUMBER = Number(0.331, 0.012)
 HELD = "= 0.3333 to within 0.05"
 CLAIM = Claim(
     Headline("row", "holds", *NUMBER),
-    {"slope": Part("supported", *NUMBER, HELD)},
+    {"slope": Part("supported", *NUMBER, HELD, 19)},
     {"flat": Part("contradicted", *NUMBER, "= 0 to within 0.05")},
 )
 CSV = "panel,title,x_axis,series,kind,x,y,colour\n" + "".join(
@@ -75,7 +75,7 @@ def test_what_is_written_is_read_back():
         "# Head\nclaims:\n"
         "- claim: {id: row, verdict: holds, value: 0.331, half_width: 0.012}\n"
         "  parts:\n"
-        "    slope: [supported, 0.331, 0.012, = 0.3333 to within 0.05]\n"
+        "    slope: [supported, 0.331, 0.012, = 0.3333 to within 0.05, 19]\n"
     )
     assert "points: 9, x: [0, 2, 4, 6, 8], y: [0.001, 5.001, 10, 15, 20]}\n" in text
 
@@ -114,7 +114,8 @@ def test_an_entry_alone_is_read():
         (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
         (Part("undecided", *NUMBER, HELD), "outcome changed"),
         (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
-        (Part("supported", 0.331, 0.022, HELD), "half-width changed"),
+        (Part("supported", 0.331, 0.022, HELD), ""),  # 19 degrees of freedom: a factor of 2
+        (Part("supported", 0.331, 0.027, HELD), "half-width changed"),
         (Part("supported", *NUMBER, "= 0.3333 to within 5"), "held against"),
         (Part("supported", *NUMBER, "> 0.3333"), "held against"),
     ],
@@ -124,6 +125,39 @@ def test_a_part_is_compared(part, message):
     said = "\n".join(reference.claim_differences(CLAIM, found))
     assert bool(said) == bool(message)
     assert message in said
+
+
+@pytest.mark.parametrize("dof", [4, 19, 399, None])
+@pytest.mark.parametrize("share", [0.9, 1.2])
+def test_a_half_width_may_move_as_its_degrees_of_freedom_say(dof, share):
+    known = replace(CLAIM.parts["slope"], value=0.3311, half_width=0.1, dof=dof)
+    grown = 0.1 * half_width_factor(known.known) ** share
+    other = replace(known, half_width=grown + 0.01)  # a unit of its second digit
+    assert (reference.part_difference(known, other) == "") is (share < 1)
+
+
+def test_the_number_shown_has_the_degrees_of_freedom_of_its_part():
+    assert CLAIM.dof == 19
+    assert replace(CLAIM, parts={}).dof == USUAL_DOF
+
+
+def test_moves_are_told_of_every_number_that_both_show():
+    before = replace(reference.of_run(notebook()), entries=[CLAIM])
+    part = replace(CLAIM.parts["slope"], value=0.337)
+    after = replace(before, entries=[replace(CLAIM, parts={"slope": part})], told={"slope": "0.34"})
+    moves = reference.moves(before, after)
+    assert moves.pop("row, part 'slope'") == pytest.approx(0.5)
+    assert moves.pop("told slope") == pytest.approx(0.5)
+    assert set(moves) == {
+        "row, control 'flat'",
+        "output 1, line 1",
+        "output 1, line 2",
+        "output 2, line 1",
+        "table 1, line 1",
+        "table 1, line 2",
+        "fig-x, 1 · Loss · theory · line · #0173b2",
+    }
+    assert not any(moves.values())
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,8 @@ def sampled(value, half_width=0.0):
     ("expected", "found", "message"),
     [
         (sampled(1.0, 0.1), sampled(1.09, 0.14), ""),
-        (sampled(1.0, 0.1), sampled(1.2, 0.1), "moved by 0.2, which is 2 times the expected ±"),
+        (sampled(1.0, 0.1), sampled(1.2, 0.1), "moved by 0.2, which is 2 times the smaller ±"),
+        (sampled(1.0, 0.1), sampled(1.09, 0.08), "1.13 times the smaller ±"),
         (sampled(1.0, 0.1), sampled(1.0, 0.16), "the half-width changed by the factor 1.6"),
         (sampled(1.0, 0.1), sampled(1.0, 0.06), "the half-width changed by the factor 0.6"),
         (sampled(7), sampled(8), "the computed value changed by +1"),
