@@ -10,6 +10,7 @@ JOBS  ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) : 8)))
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
+VARIANTS ?= all
 space := $() $()
 
 export PYTHONPATH := $(CURDIR)
@@ -34,7 +35,7 @@ ROOMS   := $(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py
 SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book page test check lint claims unit machinery new-chapter chapter expected seeds knobs elsewhere mutants bench frames lab site-test clean chromium
+.PHONY: help book page test check lint claims unit machinery new-chapter chapter expected seeds knobs portability mutants bench frames lab site-test clean chromium
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -114,9 +115,9 @@ knobs: named $(STAMP)
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --knobs=all || [ $$? -eq 5 ]
 
-## make elsewhere [NAME=…]    run as on another processor (plain instructions, two threads), and compare
-elsewhere: named $(STAMP)
-	$(PYTEST) $(NBVAL) $(CHOSEN) --elsewhere
+## make portability [NAME=…]  run as other machines compute, and compare; VARIANTS="avx2 perturbed:2" chooses
+portability: named $(STAMP)
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --variants="$(VARIANTS)"
 
 ## make mutants SEED=… [N=…]  plant faults drawn at random, say which no test notices; goes on where it stopped
 mutants: $(STAMP)

@@ -10,17 +10,19 @@ import nbformat
 import nbval.plugin as nbv
 import pytest
 
-from claimbook.checker import elsewhere, kernel, knobs
+from claimbook.checker import kernel, knobs, portability
 from claimbook.checker.comparison import (
     ChapterItem,
     ClaimItem,
     KnobItem,
     LedgerItem,
+    MovesItem,
     PageItem,
     read_expected,
 )
 from claimbook.checker.findings import CELLS, Consequence, Finding
 from claimbook.checker.knobs import Turn
+from claimbook.checker.portability import Variant
 from claimbook.checker.reference import Reference, is_folded, printed_lines
 from claimbook.checker.run import ChapterRun, expected_path, note_of
 from claimbook.files import ROOT
@@ -36,7 +38,7 @@ _CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
 
 
 class TurnsOfChapter(pytest.Collector):
-    """One chapter, once for each master seed of the command line, or for each of its knobs."""
+    """One chapter, once for each master seed or variant that is asked for, or for each knob."""
 
     def __init__(self, path: Path, **kwargs: Any) -> None:
         super().__init__(name=path.name, path=path, **kwargs)
@@ -46,8 +48,15 @@ class TurnsOfChapter(pytest.Collector):
         option = self.config.option
         if option.master_seeds:
             for seed in option.master_seeds.split():
-                chapter = turned_chapter(self, Turn("seed", int(seed)))
-                chapter.master_seed = int(seed)
+                turn = Turn("seed", int(seed))
+                chapter = repeated_chapter(self, str(turn))
+                chapter.turn, chapter.master_seed = turn, int(seed)
+                yield chapter
+            return
+        if option.variants:
+            for variant in portability.variants(option.variants):
+                chapter = repeated_chapter(self, str(variant))
+                chapter.variant = variant
                 yield chapter
             return
         try:
@@ -56,16 +65,17 @@ class TurnsOfChapter(pytest.Collector):
             raise self.CollectError(str(error)) from None
         for turn in turns:
             if option.knobs != knobs.ALL or not note_of(self.path, turn).exists():
-                yield turned_chapter(self, turn)
+                chapter = repeated_chapter(self, str(turn))
+                chapter.turn = turn
+                yield chapter
 
 
-def turned_chapter(parent: pytest.Collector, turn: Turn) -> "ChapterFile":
-    """The chapter of ``parent`` as a file of its own, with a knob turned."""
-    node_id = f"{parent.path.relative_to(ROOT).as_posix()}@{turn}"
+def repeated_chapter(parent: pytest.Collector, how: str) -> "ChapterFile":
+    """The chapter of ``parent`` as a file of its own, to be run in another way."""
+    node_id = f"{parent.path.relative_to(ROOT).as_posix()}@{how}"
     chapter: ChapterFile = ChapterFile.from_parent(
         parent, path=parent.path, name=node_id, nodeid=node_id
     )
-    chapter.turn = turn
     return chapter
 
 
@@ -74,6 +84,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 
     master_seed: int | None = None  # the verdicts under it are compared
     turn: Turn | None = None
+    variant: Variant | None = None
     run: ChapterRun
     unmeasured: dict[str, Note]  # the rows whose first number was not seen yet, as they are written
 
@@ -106,6 +117,8 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         if self.run.expected.claims and self.master_seed is None:
             yield PageItem.from_parent(self, name="page", run=self.run)
         yield LedgerItem.from_parent(self, name="ledger", run=self.run)
+        if self.variant is not None:
+            yield MovesItem.from_parent(self, name="moves", run=self.run)
 
     def _held_to(self, mode: str) -> Reference:
         """What the run is compared with: nothing where none is asked for or is there yet."""
@@ -117,8 +130,8 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         notebook = readable_chapter(self.path)
         if self.turn is not None:
             knobs.turn(notebook, self.turn)
-        if self.config.option.elsewhere:
-            elsewhere.with_threads(notebook)
+        if self.variant is not None and self.variant.name == portability.THREADED:
+            portability.give_threads(notebook)
         return ChapterRun(
             path=self.path,
             notebook=notebook,
@@ -127,14 +140,21 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             digest=origin.reference(self.path.stem, ROOT),
             master_seed=self.master_seed,
             turn=self.turn,
-            fill_cache=self.config.option.fill_cache,
+            variant=self.variant,
+            fill_cache=self.config.option.fill_cache and self.variant is None,
         )
 
     def setup(self) -> None:
         """Start the kernel."""
         self.run.starts()
-        super().setup()
+        if self.variant is None:
+            super().setup()
+            kernel.adapt(self.kernel)
+            return
+        with portability.told(self.variant):
+            super().setup()
         kernel.adapt(self.kernel)
+        kernel.run_first(self.kernel, self.variant.prelude)
 
 
 def readable_chapter(path: Path) -> Any:
@@ -214,7 +234,8 @@ class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval ha
             raise Consequence("not run: an earlier cell of this chapter failed")
         try:
             nbv.IPyNbCell.runtest(self)
-            if self.cell_num == len(self.run.cells):
+            # a variant loads what moves its draws, and fills no cache
+            if self.cell_num == len(self.run.cells) and self.run.variant is None:
                 self.refuse_what_no_key_covers()
         finally:
             self.keep_outputs()

@@ -8,6 +8,7 @@ import pytest
 
 from claimbook.checker import reference, written
 from claimbook.checker.findings import Consequence, Finding
+from claimbook.checker.portability import MOVES
 from claimbook.checker.reference import Reference
 from claimbook.checker.run import ChapterRun, expected_path
 from claimbook.checker.seeds import REPORT, Report
@@ -147,3 +148,14 @@ class LedgerItem(AfterCells):
         if first:
             wanted = f"make expected NAME={self.run.chapter}"
             pytest.skip(f"judged, and compared with nothing: no reference yet ({wanted})")
+
+
+class MovesItem(AfterCells):
+    """What moved in a run under another arithmetic; it fails nothing, the others do."""
+
+    def judge(self) -> None:
+        """Hand the moves to the summary, and keep what the page showed for whoever compares."""
+        run = self.run
+        moves = reference.moves(run.expected, run.shown)
+        self.user_properties.append((MOVES, (run.chapter, str(run.variant), moves)))
+        run.keep_shown()

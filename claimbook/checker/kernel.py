@@ -38,6 +38,14 @@ def adapt(kernel: Any) -> None:
     kernel.await_reply = wait
 
 
+def run_first(kernel: Any, source: str) -> None:
+    """Run what comes before a chapter's first cell; ``RuntimeError`` where it fails."""
+    asked = kernel.kc.execute(source, silent=True)
+    reply = await_reply(kernel, asked, CELL_TIMEOUT)
+    if reply["status"] != "ok":
+        raise RuntimeError(f"{source!r} failed: {reply.get('ename')}: {reply.get('evalue')}")
+
+
 def loaded_files(kernel: Any) -> list[Path]:
     """The files of the package's modules that a kernel has loaded by now."""
     asked = kernel.kc.execute("", silent=True, user_expressions={"loaded": LOADED.strip()})

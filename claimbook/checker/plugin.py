@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from claimbook.checker import elsewhere, findings, seeds
+from claimbook.checker import findings, portability, seeds
 from claimbook.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapter
 from claimbook.checker.findings import Progress
 from claimbook.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
@@ -52,9 +52,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="run with these knobs turned instead, one at a time ('n=30 rho=1'); all: every one",
     )
     group.addoption(
-        "--elsewhere",
-        action="store_true",
-        help="run as on a plainer processor, with two threads, and compare",
+        "--variants",
+        default="",
+        help="run as other machines compute instead ('avx2 perturbed:2'), and compare; all: each",
     )
 
 
@@ -68,8 +68,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     is_chapter = file_path.suffix == ".md" and file_path.parent == ROOT / cache.CHAPTERS
     if not is_chapter or not runs_chapters(parent.config):
         return None
-    turned = parent.config.option.master_seeds or parent.config.option.knobs
-    collector = TurnsOfChapter if turned else ChapterFile
+    option = parent.config.option
+    repeated = option.master_seeds or option.knobs or option.variants
+    collector = TurnsOfChapter if repeated else ChapterFile
     chapter: pytest.Collector = collector.from_parent(parent, path=file_path)
     return chapter
 
@@ -89,12 +90,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 # ------------------------------------------------------------------ while chapters run
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Tell the kernels of another processor."""
-    if config.option.elsewhere:
-        elsewhere.prepare()
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -129,6 +124,11 @@ def pytest_terminal_summary(
             terminalreporter.section(f"{report.chapter}: {length}")
             for line in report.lines:
                 terminalreporter.line(line)
+    moves = list(handed_on(terminalreporter, portability.MOVES))
+    if moves:
+        terminalreporter.section("what moved, in units of how far it may")
+    for line in portability.report(moves):
+        terminalreporter.line(line)
     failed = terminalreporter.stats.get("failed", [])
     told = [words for report in failed if (words := getattr(report, findings.AT_ONCE, ""))]
     errors = terminalreporter.stats.get("error", [])

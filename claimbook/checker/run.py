@@ -9,6 +9,7 @@ from typing import Any
 
 from claimbook.checker import knobs, reference, written
 from claimbook.checker.knobs import Turn
+from claimbook.checker.portability import Variant
 from claimbook.checker.reference import Reference
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record, outputs, schema
@@ -23,7 +24,7 @@ class ChapterRun:
 
     ``rows`` are the ids of the chapter's block of the ledger, ``expected`` what the chapter is held
     to, ``digest`` that of the file. ``master_seed`` is None where the chapter runs with its own,
-    and ``turn`` the knob that is turned.
+    ``turn`` is the knob that is turned, and ``variant`` how it is computed otherwise than here.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class ChapterRun:
     master_seed: int | None
     fill_cache: bool
     turn: Turn | None = None
+    variant: Variant | None = None
 
     records: list[Record] = field(default_factory=list)
     stray: list[str] = field(default_factory=list)
@@ -51,8 +53,9 @@ class ChapterRun:
 
     @property
     def label(self) -> str:
-        """The run's name, which tells runs with different master seeds apart."""
-        return self.chapter if self.turn is None else f"{self.chapter}, {self.turn}"
+        """The run's name, which tells it from the chapter's other runs."""
+        how = self.turn or self.variant
+        return self.chapter if how is None else f"{self.chapter}, {how}"
 
     @property
     def cells(self) -> list[Any]:
@@ -173,6 +176,12 @@ class ChapterRun:
         command = f"make expected NAME={self.chapter}"
         head = f"# What {self.chapter} shows. Rewrite with: {command}\n"
         write_atomically(expected_path(self.chapter), written.write(self.shown, head))
+
+    def keep_shown(self) -> None:
+        """Keep what the page shows under a variant, in a folder that nothing reads."""
+        head = f"# What {self.label} shows.\n"
+        path = ROOT / "_build" / "portability" / f"{self.chapter}@{self.variant}.yml"
+        write_atomically(path, written.write(self.shown, head))
 
     def _keep(self) -> None:
         """Put the run where the site finds it."""

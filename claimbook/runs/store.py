@@ -21,7 +21,7 @@ from torch import Tensor
 
 from claimbook.files import CARRIED, ROOT, write_atomically
 from claimbook.runs import code
-from claimbook.runs.processor import ARITHMETIC
+from claimbook.runs.processor import ARITHMETIC, VARIANT
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -103,4 +103,5 @@ class _ByValue(pickle.Pickler):
 
 def folder(root: Path = ROOT) -> Path:
     """Where the values lie that belong to this arithmetic."""
-    return root / "_build" / "store" / os.environ.get(ARITHMETIC, "usual")
+    usual = os.environ.get(ARITHMETIC, "usual")
+    return root / "_build" / "store" / os.environ.get(VARIANT, usual)

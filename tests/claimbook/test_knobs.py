@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from claimbook.checker import elsewhere
 from claimbook.checker.knobs import Turn, recorded_rows, set_at, turn, turns, unmoved
 from claimbook.checker.run import note_of
 from claimbook.ledger import Record, knobs, load
@@ -104,14 +103,6 @@ def test_every_knob_can_be_turned(chapter):
         [cell] = [cell for cell in notebook.cells if "Ledger(" in cell.source]
         assert f"\n{knob.name} = {knob.value!r}\n" in cell.source
         assert len(list(set_at(cell.source, knob.name))) == 2
-
-
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
-def test_every_chapter_can_be_run_elsewhere(chapter):
-    notebook = cache.read_chapter(cache.chapter_path(chapter))
-    elsewhere.with_threads(notebook)
-    with pytest.raises(ValueError, match="must have one line"):
-        elsewhere.with_threads(notebook)
 
 
 def record(value: float, part: float = 2.0, half: float = 0.1) -> Record:

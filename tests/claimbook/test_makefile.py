@@ -232,7 +232,7 @@ def installed(checkout):
     return checkout
 
 
-@pytest.mark.parametrize("target", ["chapter", "expected", "seeds", "knobs", "elsewhere", "page"])
+@pytest.mark.parametrize("target", ["chapter", "expected", "seeds", "knobs", "portability", "page"])
 @pytest.mark.parametrize("name", ["03_three", "../intro", "01_one.md", "01 one"])
 def test_a_misspelt_chapter_is_named_at_once_and_the_right_names_are_listed(
     installed, target, name
@@ -245,7 +245,7 @@ def test_a_misspelt_chapter_is_named_at_once_and_the_right_names_are_listed(
     assert not any("asked:" in line for line in lines)
 
 
-@pytest.mark.parametrize("target", ["knobs", "seeds", "expected", "elsewhere"])
+@pytest.mark.parametrize("target", ["knobs", "seeds", "expected", "portability"])
 @pytest.mark.parametrize("names", ["", "02_two", "01_one 02_two"])
 def test_right_names_and_none_at_all_are_run(installed, target, names):
     _, lines = make(installed, target, f"NAME={names}")
