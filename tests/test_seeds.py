@@ -10,6 +10,7 @@ import pytest
 import iclutils
 from iclutils import recorded
 from iclutils.ground import randomness
+from iclutils.ground.perturbation import Perturbation
 from iclutils.regression import diversity, dmmse, layer_training, layers, transformers
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.prompts import Context
@@ -42,19 +43,25 @@ CALLS = [
         steps=2,
         seed=SEED,
     ),
+    lambda: pretraining.pretrain(
+        [pretraining.Setting(functions.Affine(3), covariates.StretchedAnew(3), 6, 0.1)],
+        trials=2,
+        steps=2,
+        seed=SEED,
+    ),
     lambda: Case("linear", 4, 2, 5, 0.1).contexts(50, SEED),
 ]
-OWN = {"stretch of a task"}  # it hangs on the drawn points, which hang on the seed
+OWN = {"perturbation"}  # it moves what the others drew
 
 
 @pytest.fixture
 def streams(monkeypatch):
-    """(seed, role) of every stream that is asked for."""
+    """(seed, role, …) of every stream that is asked for."""
     seen = []
     whole = randomness.stream
 
     def stream(seed, *role):
-        seen.append((seed, role[0]))
+        seen.append((seed, *role))
         return whole(seed, *role)
 
     for name, module in list(sys.modules.items()):
@@ -76,5 +83,18 @@ def test_every_stream_hangs_on_the_seed(streams):
         before = len(streams)
         call()
         assert len(streams) > before
-    assert {seed for seed, role in streams if role not in OWN} == {SEED}
-    assert roles() - OWN <= {role for _, role in streams}
+    assert {seed for seed, *_ in streams} == {SEED}
+    assert roles() - OWN <= {role for _, role, *_ in streams}
+
+
+def test_no_computed_number_names_a_stream(streams):
+    """Draws that are moved by rounding ask for the same streams, see also test_streams.py."""
+    for call in CALLS:
+        call()
+    plain = [*streams]
+    streams.clear()
+    with Perturbation(1):
+        for call in CALLS:
+            call()
+    moved = [name for name in streams if name[1] not in OWN]
+    assert moved == plain

@@ -65,11 +65,10 @@ class Perturbation(TorchFunctionMode):
 
     A training in plain torch starts from what asks for its gradient.
 
-    >>> def drawn():
-    ...     return torch.randn(3, dtype=torch.float64, generator=randomness.stream(0, "example"))
-    >>> plain = drawn()
+    >>> first, again = (randomness.stream(0, "example") for _ in range(2))
+    >>> plain = torch.randn(3, dtype=torch.float64, generator=first)
     >>> with Perturbation(1):
-    ...     moved = drawn()
+    ...     moved = torch.randn(3, dtype=torch.float64, generator=again)
     >>> 0 < float((moved / plain - 1).abs().max()) < 1e-12
     True
     """
