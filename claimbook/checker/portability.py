@@ -8,13 +8,12 @@ what it may. ``perturbed`` stands for all machines that are not here: the book's
 
 import os
 import platform
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from claimbook.files import ROOT
+from claimbook.files import ROOT, settings
 from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
 
 MOVES = "moves"  # of a report's properties: page, variant, and how far each number moved
@@ -97,8 +96,7 @@ def perturbing(root: Path) -> str:
 
     Raises ``ValueError`` where ``pyproject.toml`` names none.
     """
-    settings = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf8"))
-    found: str = settings.get("tool", {}).get("claimbook", {}).get("perturb", "")
+    found: str = settings(root).get("perturb", "")
     if not found:
         raise ValueError("[tool.claimbook] of pyproject.toml must name 'perturb', module:function")
     return found
