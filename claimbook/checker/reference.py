@@ -9,7 +9,6 @@ in prose, output and tables as :mod:`claimbook.checker.rounding` does, those of 
 """
 
 import html
-import math
 import re
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -32,7 +31,7 @@ _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTA
 class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """One comparison of a claim: its outcome, its number, what that was held against.
 
-    ``dof`` are the degrees of freedom behind the half-width; none where it is 0 or known exactly.
+    ``dof`` are the degrees of freedom behind the half-width, where it has a number of them.
     """
 
     outcome: str
@@ -52,8 +51,8 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
 
     @property
     def known(self) -> float:
-        """The degrees of freedom as a number: infinite where the half-width is known."""
-        return math.inf if self.dof is None else self.dof
+        """The degrees of freedom, or the usual ones where nobody says them."""
+        return self.dof or USUAL_DOF
 
     def __str__(self) -> str:
         return f"{self.outcome}: {self.number} {self.against}"

@@ -114,7 +114,7 @@ def test_an_entry_alone_is_read():
         (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
         (Part("undecided", *NUMBER, HELD), "outcome changed"),
         (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
-        (Part("supported", 0.331, 0.022, HELD), ""),  # 19 degrees of freedom: a factor of 2
+        (Part("supported", 0.331, 0.022, HELD, 19), ""),  # 19 degrees of freedom: a factor of 2
         (Part("supported", 0.331, 0.027, HELD), "half-width changed"),
         (Part("supported", *NUMBER, "= 0.3333 to within 5"), "held against"),
         (Part("supported", *NUMBER, "> 0.3333"), "held against"),
