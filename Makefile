@@ -5,17 +5,24 @@ BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 ANYPY := $(shell command -v python3 || command -v python || echo python3)
 CORES := $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
-# side by side, one for each core; eight at most, for with its kernel one takes a gigabyte
+# one worker per core, at most eight: a worker and its kernel take about 1 GB
 JOBS  ?= $(shell echo $$(($(CORES) < 8 ? $(CORES) : 8)))
 SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
+SET   ?=
 VARIANTS ?= all
 space := $() $()
+# a name completed by Tab has a folder and .md
+override NAME := $(patsubst %.md,%,$(notdir $(NAME)))
 
 export PYTHONPATH := $(CURDIR)
-# what is imported is compiled once, not in each of some sixty processes
+# let the first process that imports a module write its bytecode for the sixty others
 export PYTHONDONTWRITEBYTECODE :=
+# kernels and Matplotlib write here, not into HOME
+export JUPYTER_RUNTIME_DIR := $(CURDIR)/_build/home/jupyter
+export IPYTHONDIR := $(CURDIR)/_build/home/ipython
+export MPLCONFIGDIR := $(CURDIR)/_build/home/matplotlib
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
@@ -29,35 +36,46 @@ BUILD   := $(BIN)/python -m claimbook.build
 FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
-# what asks nothing of a run or of the site: on the core that the build leaves free
+# tests that need neither a run nor the site use the core that the build leaves idle
 BESIDE  := tests/test_lint.py tests/claimbook/test_typed.py
 ROOMS   := $(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py)))
 SCIENCE := $(ROOMS:%=tests/%)
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
-.PHONY: help book page test check lint claims unit machinery new-chapter chapter expected seeds knobs portability mutants bench frames lab site-test clean chromium
+.PHONY: help
 help:
 	@sed -n 's/^## //p' Makefile
+	@echo; echo "For authors (CONTRIBUTING.md):"; sed -n 's/^#@ //p' Makefile
 
-## make book                  run every chapter that is not yet run, build the site into _build/html
+## make book                   run the chapters that have changed, build the site: _build/html/index.html
+.PHONY: book
 book: $(STAMP)
 	@$(BUILD) --current || { \
 	  todo="$$($(BIN)/python -m claimbook.runs.cache stale)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 
-## make page NAME=…           the built site, and one page of it (or several) opened in a browser in four looks
-page: FOLDERS = $(addprefix book/,chapters . reference)
-page: need-name named chromium book
-	$(PYTEST) $(BROWSER)/test_site.py -k "$(subst $(space), or ,$(strip $(NAME)))"
+## make chapter NAME=…         run one chapter or several and compare with tests/expected
+##      … SET="p1=0.6"         with other values of its knobs, which are compared with nothing
+.PHONY: chapter
+chapter: need-name named $(STAMP)
+	$(PYTEST) $(NBVAL) $(NAMED) --chapters=try --fill-cache -rs $(if $(SET),--set "$(SET)")
 
-# one more than the cores, for a fifth of its time a test waits for a page; the largest file first
-## make test                  everything: make check, the site in a real browser
+## make lab                    open the chapters as notebooks in JupyterLab (installed on first use)
+.PHONY: lab
+lab: $(VENV)/.lab
+	cd book/chapters && JUPYTER_CONFIG_PATH="$(CURDIR)/claimbook/lab" \
+	  ../../$(BIN)/jupyter-lab $(if $(filter 0,$(shell id -u)),--allow-root)
+
+## make test                   everything: make check, then the site in a browser (Chromium)
+# one worker more than cores: a browser test waits for a fifth of its time
+.PHONY: test
 test: chromium $(STAMP) check
 	$(PYTEST) -n $$(($(JOBS) + 1)) $(SPREAD) $(BROWSER) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
-## make check                 lint, types, unit tests, every chapter run and compared, strict build; no browser
+## make check                  lint, types, unit tests, every chapter run and compared, strict build
+.PHONY: check
 check: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
 	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --fill-cache --junitxml=$(REPORTS)/check.xml
@@ -65,9 +83,52 @@ check: $(STAMP)
 	built=0; $(BUILD) --all --checked || built=$$?; wait $$! && exit $$built
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
 
-# a test of make check calls it; every tool says what it finds before any of them fails the whole;
-# chapters are piped through ruff: jupytext --check would write them back re-wrapped
-## make lint                  style and types of the package, the tests and the chapters' cells; all tools, then red
+## make seeds SEEDS="1 2 3"    run all chapters, or NAME=…, with other master seeds; compare the verdicts
+.PHONY: seeds
+seeds: named seeded $(STAMP)
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --master-seeds="$(SEEDS)"
+
+## make portability            run as other machines compute, compare (NAME=…, VARIANTS="avx2 perturbed:2")
+.PHONY: portability
+portability: named $(STAMP)
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --variants="$(VARIANTS)"
+
+## make bench [NAME=topic]     time each optimised routine against its reference on the same work
+.PHONY: bench
+bench: $(STAMP)
+	$(BIN)/python tests/bench/bench.py $(NAME)
+
+## make clean                  delete all results and the site (_build); the set-up (.venv, .uv) stays
+.PHONY: clean
+clean:
+	rm -rf _build
+
+# ------------------------------------------------------------------ for authors
+
+#@ make page NAME=…            build the site, open one page or several in a browser, wide and narrow, light and dark
+.PHONY: page
+page: FOLDERS = $(addprefix book/,chapters . reference)
+page: need-name named chromium book
+	$(PYTEST) $(BROWSER)/test_site.py -k "$(subst $(space), or ,$(strip $(NAME)))"
+
+#@ make claims                 check the ledger: schema, form of the quotations, rows that changed without an entry
+.PHONY: claims
+claims: $(STAMP)
+	$(PYTEST) tests/test_claims.py
+
+#@ make unit                   test the science: the packages of iclutils
+.PHONY: unit
+unit: $(STAMP)
+	$(PYTEST) $(WORKERS) $(SCIENCE)
+
+#@ make machinery              all other tests but those in the browser
+.PHONY: machinery
+machinery: $(STAMP)
+	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER) $(SCIENCE:%=--ignore=%)
+
+# chapters are piped through ruff, since jupytext --check would write them back re-wrapped
+#@ make lint                   style and types of the packages, the tests and the chapters' cells
+.PHONY: lint
 lint: $(STAMP)
 	@failed=""; tool() { "$$@" || failed="$$failed $${1##*/}"; }; \
 	tool $(BIN)/ruff check .; \
@@ -80,69 +141,33 @@ lint: $(STAMP)
 	done; \
 	test -z "$$failed" || { echo "Not clean:$$failed"; exit 1; }
 
-## make claims                the ledger: schema, form of the quotations, sizes, rows that changed unseen; seconds
-claims: $(STAMP)
-	$(PYTEST) tests/test_claims.py
-
-## make unit                  the ground's and the towers' own tests
-unit: $(STAMP)
-	$(PYTEST) $(WORKERS) $(SCIENCE)
-
-## make machinery             all other tests but the browser's: ledger, checker, runs, figures, site, rules of the house
-machinery: $(STAMP)
-	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER) $(SCIENCE:%=--ignore=%)
-
-## make new-chapter NAME=…    write the skeleton of a chapter: two pages, their rows, their place in the contents
-new-chapter: $(STAMP) need-name
-	@$(BIN)/python -m claimbook.new_chapter $(NAME)
-	@echo "Next: make claims, make chapter NAME=\"$(NAME) $(NAME)_specialist\"; CONTRIBUTING.md has the ten steps."
-
-## make chapter NAME=…        run and check one chapter (or several)
-chapter: need-name named $(STAMP)
-	$(PYTEST) $(NBVAL) $(NAMED) --chapters=try --fill-cache -rs
-
-## make expected [NAME=…]     run, and rewrite the verdicts in tests/expected
+#@ make expected [NAME=…]      run, and rewrite the reference values in tests/expected
+.PHONY: expected
 expected: named $(STAMP)
 	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --chapters=expected
 
-## make seeds SEEDS="1 2 3"   run with other master seeds, compare the verdicts, record them for the ledger page
-seeds: named seeded $(STAMP)
-	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --master-seeds="$(SEEDS)"
+#@ make new-chapter NAME=…     write a small chapter to start from: two pages, their rows, their place in the contents
+.PHONY: new-chapter
+new-chapter: need-name $(STAMP)
+	@$(BIN)/python -m claimbook.new_chapter "$(NAME)"
+	@echo "Next: make claims, make chapter NAME=\"$(NAME) $(NAME)_specialist\"; CONTRIBUTING.md has the steps."
 
-## make knobs [NAME=…]        run with every knob turned once, one at a time; goes on where it stopped
-knobs: named $(STAMP)
-	@todo="$$($(BIN)/python -m claimbook.runs.cache stale)" && if [ -n "$$todo" ]; then \
-	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi
-	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --knobs=all || [ $$? -eq 5 ]
-
-## make portability [NAME=…]  run as other machines compute, and compare; VARIANTS="avx2 perturbed:2" chooses
-portability: named $(STAMP)
-	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --variants="$(VARIANTS)"
-
-## make mutants SEED=… [N=…]  plant faults drawn at random, say which no test notices; goes on where it stopped
-mutants: $(STAMP)
-	@$(BIN)/python -m tests.mutants.run --jobs $(JOBS) $(SEED:%=--seed %) $(N:%=--count %) $(MINUTES:%=--minutes %) $(if $(AREAS),--areas "$(AREAS)")
-
-## make bench                 each fast way against the plain way, on the same work
-bench: $(STAMP)
-	$(BIN)/python tests/bench/bench.py $(NAME)
-
-## make frames                frames a second and milliseconds a frame of the trainings on the built site
+#@ make frames                 after make book: frames a second of the trainings on its pages
+.PHONY: frames
 frames: $(STAMP)
 	$(BIN)/python -m tests.bench.frames
 
-## make lab                   open the chapters as notebooks in JupyterLab
-lab: $(VENV)/.lab
-	cd book/chapters && ../../$(BIN)/jupyter-lab
+#@ make lock                   resolve requirements.in again; a version stays if it still fits
+.PHONY: lock
+lock:
+	@"$(ANYPY)" claimbook/install.py lock
 
-## make clean                 delete what was built (not .venv)
-clean:
-	rm -rf _build
+# ------------------------------------------------------------------ what the targets need
 
-.PHONY: need-name named seeded
+.PHONY: need-name named seeded chromium
 
 need-name:
-	@test -n "$(NAME)" || { echo "Which chapter? For instance: make chapter NAME=01_attention_window"; exit 2; }
+	@test -n "$(NAME)" || { echo "Which one? For instance: make $(MAKECMDGOALS) NAME=01_attention_window"; exit 2; }
 
 named:
 	@names="$(notdir $(basename $(wildcard $(FOLDERS:%=%/*.md))))"; for name in $(NAME); do \
@@ -157,18 +182,17 @@ seeded:
 	done
 
 chromium:
-	@command -v chromium-headless-shell chromium >/dev/null 2>&1 || { echo "make test opens the site in Chromium, which is not here: install the package chromium; 'make check' is all but the browser."; exit 1; }
+	@command -v chromium-headless-shell chromium >/dev/null 2>&1 || { echo "make $(MAKECMDGOALS) needs Chromium: install the package chromium. 'make check' is all but the browser."; exit 1; }
 
-# uv does it; where neither uv nor any Python 3 is, the message names both
+# an environment in a folder that was moved or copied since is set up again
+ifneq ($(shell cat $(STAMP) 2>/dev/null),$(shell cd $(VENV) 2>/dev/null && pwd -P))
+.PHONY: $(STAMP)
+endif
 $(STAMP): requirements.lock requirements.in pyproject.toml
-	@command -v "$(ANYPY)" >/dev/null 2>&1 || { echo "Nothing here can set the book up: install Python 3 (any version), or uv (docs.astral.sh/uv) and Python 3."; exit 1; }
+	@"$(ANYPY)" -c 'import sys; sys.exit(sys.version_info < (3, 8))' 2>/dev/null || { \
+	  echo "The set-up needs Python 3.8 or newer; $(ANYPY) is $$("$(ANYPY)" --version 2>&1 | grep ^Python || echo missing)."; exit 1; }
 	@PY="$(PY)" "$(ANYPY)" claimbook/install.py
 
-# JupyterLab is no part of the book's pins; its own constraint is that it leaves them as they are
+# JupyterLab is not in the lock; installing it may not change a version that is
 $(VENV)/.lab: $(STAMP) requirements-lab.txt
 	@"$(ANYPY)" claimbook/install.py lab
-
-## make lock                  pin anew what requirements.in allows (the newest that agree)
-.PHONY: lock
-lock:
-	@"$(ANYPY)" claimbook/install.py lock

@@ -1,220 +1,127 @@
-"""Set the book up in ``.venv`` by uv, from its pins: a script for any Python 3.
+"""Set up the book in ``.venv`` with uv, from its lock. Any Python from 3.8 on runs this script.
 
-    python3 claimbook/install.py         the environment of the book
-    python3 claimbook/install.py lab     JupyterLab beside it, which leaves the pins as they are
+    python3 claimbook/install.py         the book's environment
+    python3 claimbook/install.py lab     JupyterLab beside it, without changing a pinned version
     python3 claimbook/install.py newest  the newest versions that requirements.in allows
-    python3 claimbook/install.py lock    write requirements.lock anew from requirements.in
+    python3 claimbook/install.py lock    requirements.lock, keeping each version that still fits
 
-PyTorch comes first, by version, from whatever index or folder pip is told to look in, since its
-builds differ by machine; all the rest comes from one lock for all platforms, with hashes. uv
-brings Python 3.11 where it is missing.
+PyTorch is installed first, by its version, from the index or folder that pip is told to use: its
+builds differ by machine. All other packages come from one lock for all platforms, with hashes.
 """
+
+from __future__ import annotations
 
 import os
 import re
 import shutil
 import subprocess
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Dict, List, Mapping, Optional, Sequence  # any Python 3 runs this file
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
-OWN_UV = ROOT / ".uv"  # where uv goes if there is none
+OWN_UV = ROOT / ".uv"  # uv goes there if there is none on the path
 UV_VERSION = "0.13.9"
-PYTHON = "3.11"
-BUILDS = re.compile(r"torch$|triton$|nvidia-|cuda-")  # PyTorch and what comes with its builds
-NO_INDEX = "Is the package index within reach?"
+# PyTorch and what its builds bring, each with its hashes
+BUILDS = re.compile(r"^(?:torch|triton|nvidia-\S+|cuda-\S+)==(?:.*\\\n)*.*\n", re.MULTILINE)
+PIP_SETTINGS = {
+    "UV_DEFAULT_INDEX": "index-url",
+    "UV_INDEX": "extra-index-url",
+    "UV_FIND_LINKS": "find-links",
+    "UV_NO_INDEX": "no-index",
+    "SSL_CERT_FILE": "cert",
+}
+CAUSE = re.compile(r"(?:╰─▶|error:)(.*)", re.DOTALL | re.IGNORECASE)  # in what uv and pip say
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf8")
+PYTHON: str = re.findall(r'^requires-python = "(.+)"', PROJECT, re.MULTILINE)[0]
 
 
-class Trouble(Exception):
-    """Something that the reader of one line can mend."""
-
-
-def run(
-    command: Sequence[object],
-    what: str,
-    log: Optional[Path] = None,
-    environment: Optional[Mapping[str, str]] = None,
-) -> str:
-    """Run ``command``; its words go to the log, and the last of them into the error's message."""
-    try:
-        done = subprocess.run(
-            [str(part) for part in command],
-            cwd=str(ROOT),
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf8",
-            errors="replace",
-        )
-    except OSError as error:
-        raise Trouble(f"{what}: {error}") from None
-    if log is not None:
-        with log.open("a", encoding="utf8") as file:
-            file.write(done.stdout)
+def run(command: Sequence[object], trouble: str) -> None:
+    """Run ``command``; if it fails, end with ``trouble`` and the cause that it names."""
+    words = [str(part) for part in command]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment(), capture_output=True, encoding="utf8", errors="replace"
+    )
+    said = done.stdout + done.stderr
+    if VENV.is_dir():
+        with (VENV / "install.log").open("a", encoding="utf8") as log:
+            log.write(f"$ {' '.join(words)}\n{said}\n")
     if done.returncode:
-        place = f" The whole story is in {log.relative_to(ROOT)}." if log is not None else ""
-        last = [line.strip() for line in done.stdout.splitlines() if line.strip()][-1:]
-        raise Trouble(f"{what} {' '.join(last)[:200]}{place} Run the same command again.")
-    return done.stdout
+        found = CAUSE.search(said)
+        cause = " ".join((found[1] if found else said).split())
+        sys.exit(f"{trouble} {cause[:500]}\nThen run the same command again.")
 
 
-# ------------------------------------------------------------------ what is there
-
-
-def pip_settings() -> Dict[str, str]:
-    """What the user has told pip, as uv's variables; one of uv's that is set already wins."""
-    asked = [sys.executable, "-m", "pip", "config", "list"]
-    try:
-        text = subprocess.run(asked, capture_output=True, encoding="utf8", check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        text = ""
-    found = {}
-    for section in ("global", "install", ":env:"):  # as pip reads them: the later one wins
-        for line in text.splitlines():
-            name, _, value = line.partition("=")
-            if name.startswith(section + "."):
-                found[name[len(section) + 1 :]] = value.strip().strip("'\"").replace("\\n", " ")
-    settings = {}
-    if found.get("index-url"):
-        settings["UV_DEFAULT_INDEX"] = found["index-url"]
-    if found.get("extra-index-url"):
-        settings["UV_INDEX"] = " ".join(found["extra-index-url"].split())
-        settings["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip looks: in all of them
-    if found.get("find-links"):
-        settings["UV_FIND_LINKS"] = ",".join(found["find-links"].split())
-    if found.get("no-index", "").lower() in ("1", "true", "yes", "on"):
-        settings["UV_NO_INDEX"] = "1"
-    if found.get("cert"):
-        settings["SSL_CERT_FILE"] = found["cert"]
-    return {**settings, **os.environ}
+def environment() -> dict[str, str]:
+    """Return this process's variables, with pip's settings as uv's where uv has none of its own."""
+    own = OWN_UV / "bin" / "python"  # has pip, which Debian's python3 may lack
+    command = [str(own) if own.exists() else sys.executable, "-m", "pip", "config", "list"]
+    listed = subprocess.run(command, capture_output=True, encoding="utf8").stdout or ""
+    pip: dict[str, str] = {}
+    for section in ("global", "install", ":env:"):  # pip lets the later one win
+        for name, value in re.findall(rf"^{section}\.([\w-]+)=(.*)$", listed, re.MULTILINE):
+            pip[name] = " ".join(value.strip("'\"").replace("\\n", " ").split())
+    settings = {name: pip[option] for name, option in PIP_SETTINGS.items() if pip.get(option)}
+    if "UV_FIND_LINKS" in settings:
+        settings["UV_FIND_LINKS"] = settings["UV_FIND_LINKS"].replace(" ", ",")
+    return {"UV_INDEX_STRATEGY": "unsafe-best-match", **settings, **os.environ}  # as pip looks
 
 
 def find_uv() -> str:
-    """uv on the path, or our own in a folder of the book, which any Python 3 can bring."""
-    there = shutil.which("uv")
-    if there:
-        return there
+    """Return the path of uv: the user's own, or one in a folder of the book."""
     own = OWN_UV / "bin" / "uv"
-    if own.exists():
-        return str(own)
-    say(f"bringing uv {UV_VERSION}, which sets the book up, into {OWN_UV.name}")
-    wanted = f"uv=={UV_VERSION}"
-    python = sys.executable
-    help_line = (
-        "uv sets the book up, and neither it nor a Python with pip is here. "
-        "Install uv (docs.astral.sh/uv) or the package python3-venv."
-    )
-    part = OWN_UV.with_name(".uv.part")
-    shutil.rmtree(part, ignore_errors=True)
-    if subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode:
-        try:
-            run([sys.executable, "-m", "venv", part / "venv"], "")
-        except Trouble:
-            shutil.rmtree(part, ignore_errors=True)
-            raise Trouble(help_line) from None
-        python = str(part / "venv" / "bin" / "python")
-    fetch = [python, "-m", "pip", "install", "--disable-pip-version-check"]
-    run([*fetch, "--target", part, wanted], f"uv could not be brought. {NO_INDEX}")
-    part.replace(OWN_UV)
-    return str(own)
-
-
-def say(text: str) -> None:
-    print(f"set-up: {text}", flush=True)
-
-
-# ------------------------------------------------------------------ what is done
-
-
-def torch_pin() -> str:
-    text = (ROOT / "requirements.in").read_text(encoding="utf8")
-    line = next(line for line in text.splitlines() if line.startswith("torch=="))
-    return line.partition("#")[0].strip()
+    if not shutil.which("uv") and not own.exists():
+        print(f"set-up: downloading uv {UV_VERSION} into .uv", flush=True)
+        command = [sys.executable, "-m", "venv", "--clear", OWN_UV]
+        run(command, "Install the package python3-venv, or uv (docs.astral.sh/uv).")
+        command = [OWN_UV / "bin" / "python", "-m", "pip", "install", f"uv=={UV_VERSION}"]
+        run(command, "Could not download uv. Is the package index within reach?")
+    return shutil.which("uv") or str(own)
 
 
 def install(newest: bool = False) -> None:
-    """The environment, in four steps; a broken one is begun again from nothing the next time."""
-    environment = pip_settings()
-    uv = find_uv()
-    marker = VENV / ".installing"
-    asked = os.environ.get("PY") or PYTHON
-    if marker.exists() or newest or not (VENV / "bin" / "python").exists():
-        say(f"Python {PYTHON}")
-        command = [uv, "venv", "--quiet", "--clear", "--python", asked, VENV]
-        run(command, f"This book needs Python {PYTHON}.", environment=environment)
-    log = VENV / "install.log"
-    log.write_text("")
-    marker.touch()
-    # compiled once here, or each of some hundred processes does it where Python may write nothing
-    install_here = [uv, "pip", "install", "--compile-bytecode", "--python", VENV]
-    pinned = ["--no-deps", "--require-hashes", "-r", "requirements.lock"]
-    steps = [
-        ("PyTorch, the largest part", [torch_pin()]),
-        ("all other packages", ["--upgrade", "-r", "requirements.in"] if newest else pinned),
-        ("the book's own package", ["--no-deps", "--no-build-isolation", "-e", "."]),
-    ]
-    for number, (what, arguments) in enumerate(steps, 1):
-        start = time.monotonic()
-        say(f"{number} of {len(steps)}: {what} …")
-        trouble = f"The packages could not be installed. {NO_INDEX}"
-        run([*install_here, *arguments], trouble, log, environment)
-        say(f"{number} of {len(steps)}: done in {time.monotonic() - start:.0f} s")
-    marker.unlink()
-    (VENV / ".installed").touch()
+    """Make the environment, or bring it up to date where an earlier call finished."""
+    uv, stamp = find_uv(), VENV / ".installed"
+    if newest or not (stamp.exists() and stamp.read_text(encoding="utf8")):
+        asked = os.environ.get("PY") or PYTHON
+        command = [uv, "venv", "--clear", "--relocatable", "--python", asked, VENV]
+        run(command, f"The book needs Python {PYTHON}.")
+    stamp.unlink(missing_ok=True)
+    locked = ["--no-deps", "--require-hashes", "-r", "requirements.lock"]
+    steps = {
+        "1 of 3: PyTorch, the largest package": ["torch", "-c", "requirements.in"],
+        "2 of 3: all other packages": ["--upgrade", "-r", "requirements.in"] if newest else locked,
+        "3 of 3: the book's own packages": ["--no-deps", "--no-build-isolation", "-e", "."],
+    }
+    for step, arguments in steps.items():
+        print(f"set-up: {step} …", flush=True)
+        command = [uv, "pip", "install", "--python", VENV, *arguments]
+        run(command, "The packages could not be installed.")
+    stamp.write_text(f"{VENV.resolve()}\n", encoding="utf8")  # make compares: a folder may move
 
 
 def lab() -> None:
-    """JupyterLab, with .md files opened as notebooks; what the book pins stays as it is."""
-    environment = pip_settings()
-    uv = find_uv()
-    log = VENV / "install.log"
-    pins = VENV / "pins.txt"
-    frozen = run([uv, "pip", "freeze", "--exclude-editable", "--python", VENV], "uv:")
-    pins.write_text(frozen, encoding="utf8")
-    command = [uv, "pip", "install", "--python", VENV, "-c", pins, "-r", "requirements-lab.txt"]
-    say("JupyterLab, this once …")
-    run(command, f"JupyterLab could not be installed. {NO_INDEX}", log, environment)
-    folder = VENV / "etc" / "jupyter" / "labconfig"
-    folder.mkdir(parents=True, exist_ok=True)
-    viewers = '{"defaultViewers": {"markdown": "Jupytext Notebook"}}'
-    setting = '{"@jupyterlab/docmanager-extension:plugin": ' + viewers + "}\n"
-    (folder / "default_setting_overrides.json").write_text(setting, encoding="utf8")
+    """Install JupyterLab; the versions that the book pins stay as they are."""
+    print("set-up: JupyterLab …", flush=True)
+    command = [find_uv(), "pip", "install", "--python", VENV, "-c", "requirements.lock"]
+    run([*command, "-r", "requirements-lab.txt"], "JupyterLab could not be installed.")
     (VENV / ".lab").touch()
 
 
 def lock() -> None:
-    """``requirements.lock``: all platforms, with hashes, without PyTorch and what it brings."""
-    environment = pip_settings()
+    """Write the lock for the oldest Python that the book allows, without PyTorch's builds."""
     command = [find_uv(), "pip", "compile", "requirements.in", "--universal", "--generate-hashes"]
-    command += ["--python-version", "3.11.5", "--quiet", "--no-header", "--no-annotate"]
-    command += ["--no-emit-index-url", "--no-emit-find-links"]
-    trouble = f"The versions could not be resolved. {NO_INDEX}"
-    text = run(command, trouble, environment=environment)
-    names = [name for name in re.findall(r"^([\w.-]+)==", text, re.MULTILINE) if BUILDS.match(name)]
-    left_out = [part for name in names for part in ("--no-emit-package", name)]
-    run([*command, *left_out, "-o", "requirements.lock"], trouble, environment=environment)
-    say("requirements.lock is written")
-
-
-TASKS = {"": install, "newest": lambda: install(newest=True), "lab": lab, "lock": lock}
-
-
-def main(arguments: List[str]) -> None:
-    task = TASKS.get(arguments[0] if arguments else "")
-    if task is None or len(arguments) > 1:
-        sys.exit(__doc__)
-    if not os.access(str(ROOT), os.W_OK):
-        sys.exit(f"{ROOT} cannot be written to; the book is set up in its own folder: copy it.")
-    try:
-        task()
-    except Trouble as trouble:
-        sys.exit(str(trouble))
-    except OSError as error:
-        sys.exit(f"The book could not be set up: {error}")
+    command += ["--python-version", PYTHON[2:].split(",")[0], "--quiet", "--no-header"]
+    command += ["--no-annotate", "--no-emit-index-url", "--no-emit-find-links"]
+    run([*command, "-o", "requirements.lock"], "The versions could not be resolved.")
+    path = ROOT / "requirements.lock"
+    path.write_text(BUILDS.sub("", path.read_text(encoding="utf8")), encoding="utf8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    tasks = {"": install, "newest": lambda: install(newest=True), "lab": lab, "lock": lock}
+    task = tasks.get(" ".join(sys.argv[1:]))
+    if task is None:
+        sys.exit(__doc__)
+    task()

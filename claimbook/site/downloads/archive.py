@@ -20,7 +20,7 @@ SIZE = "archive-size"  # the class of the place that states its size there
 FIRST = """\
 To read: open index.html in a browser. Nothing else is needed, and nothing is loaded from the web.
 
-To run: with Python 3.11, in this folder,
+To run: with Python 3.11 (3.11.2 or newer), in this folder,
 
     python3.11 -m venv own
     own/bin/pip install torch==2.13.0
