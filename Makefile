@@ -51,7 +51,7 @@ help:
 .PHONY: book
 book: $(STAMP)
 	@$(BUILD) --current || { \
-	  todo="$$($(BIN)/python -m claimbook.runs.cache stale)" && if [ -n "$$todo" ]; then \
+	  todo="$$($(BIN)/python -m claimbook.runs.notebooks)" && if [ -n "$$todo" ]; then \
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 

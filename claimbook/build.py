@@ -19,7 +19,7 @@ from pybtex.database import parse_file
 from pybtex.exceptions import PybtexError
 
 from claimbook.files import ROOT, files_under, read_yaml, write_atomically
-from claimbook.runs import code
+from claimbook.runs.page_key import digest
 
 LOG = ROOT / "_build" / "reports" / "build.log"
 BUILT = ROOT / "_build" / "built"  # the note of the last build that ended well
@@ -55,7 +55,7 @@ def state() -> str:
     made = sorted(path for folder in MADE for path in files_under(ROOT / "_build" / folder))
     stats = [(path.relative_to(ROOT), path.stat()) for path in made]
     looks = [f"{path} {stat.st_size} {stat.st_mtime_ns}" for path, stat in stats]
-    return code.digest([*sorted(files), *(ROOT / name for name in ALSO_READ)], ROOT, *looks)
+    return digest([*sorted(files), *(ROOT / name for name in ALSO_READ)], ROOT, *looks)
 
 
 def note_state() -> None:

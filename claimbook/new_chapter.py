@@ -12,7 +12,7 @@ from pathlib import Path
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import schema
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS, SPECIALIST, chapter_path, toc_chapters
 
 TEMPLATES = Path("book/skeleton")
 NAME = re.compile(r"(\d\d[a-z]?)((?:_[a-z0-9]+)+)")
@@ -24,14 +24,14 @@ def add(name: str, root: Path = ROOT) -> list[str]:
     Raises ``ValueError`` for a name that is no chapter's, and for one that is taken.
     """
     words = _words(name)
-    second = name + cache.SPECIALIST
+    second = name + SPECIALIST
     ledger, contents = root / "book" / "claims.yml", root / "_toc.yml"
     templates = root / TEMPLATES
     blocks = schema.load(ledger)
     if list(blocks)[-1] != "chapters":
         raise ValueError("claims.yml must end with 'chapters', where the new rows are written")
-    taken = {*cache.toc_chapters(root), *blocks["chapters"]}
-    paths = [cache.chapter_path(page, root) for page in (name, second)]
+    taken = {*toc_chapters(root), *blocks["chapters"]}
+    paths = [chapter_path(page, root) for page in (name, second)]
     if taken & {name, second} or any(path.exists() for path in paths):
         raise ValueError(f"there is a chapter {name} already")
     texts = {
@@ -48,7 +48,7 @@ def add(name: str, root: Path = ROOT) -> list[str]:
 def _words(name: str) -> dict[str, str]:
     """What stands for the marks of the templates."""
     found = NAME.fullmatch(name)
-    if found is None or name.endswith(cache.SPECIALIST):
+    if found is None or name.endswith(SPECIALIST):
         raise ValueError(f"a chapter's name reads 08_covariance_shift; got {name!r}")
     number, title = found[1].lstrip("0"), found[2].replace("_", " ").strip()
     return {
@@ -71,7 +71,7 @@ def _filled(template: Path, words: dict[str, str]) -> str:
 def _listed(contents: str, name: str, second: str) -> str:
     """The table of contents with the two pages behind the last chapter."""
     lines = contents.splitlines()
-    folder = f"{cache.CHAPTERS.as_posix()}/"
+    folder = f"{CHAPTERS.as_posix()}/"
     places = [number for number, line in enumerate(lines) if folder in line]
     if not places:
         raise ValueError("_toc.yml lists no chapter behind which a new one could stand")

@@ -23,7 +23,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 from mdit_py_plugins.myst_role import myst_role_plugin
 
-from claimbook.runs import cache
+from claimbook.pages import SPECIALIST, is_second, toc_chapters
 from claimbook.site.content import label
 
 CHAPTERS = Path(__file__).resolve().parents[1] / "book" / "chapters"
@@ -220,14 +220,14 @@ def complaints(name: str) -> Iterator[str]:
         yield f"the chapter card stands before the end; its place is '## {CREDITS}'"
     if page.verdicts and name not in SHARED:
         yield "the ledger's cards ({verdicts}) stand here; their place is the second page"
-    second = CHAPTERS / f"{name}{cache.SPECIALIST}.md"
+    second = CHAPTERS / f"{name}{SPECIALIST}.md"
     if name != FRONT and name not in SHARED and not second.exists():
         yield f"{second.name} is missing"
 
 
 def main_pages() -> list[str]:
     """The front page, and the main pages of the chapters."""
-    return [FRONT, *(name for name in cache.toc_chapters() if not cache.is_second(name))]
+    return [FRONT, *(name for name in toc_chapters() if not is_second(name))]
 
 
 def main(names: list[str]) -> int:

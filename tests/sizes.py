@@ -16,7 +16,7 @@ from typing import Any
 
 from claimbook.files import ROOT
 from claimbook.ledger.schema import Block
-from claimbook.runs import cache
+from claimbook.pages import chapter_path, code_of, read_chapter
 
 RECORDED = ROOT / "book" / "recorded"
 COUNTED = "trials|sets|contexts|steps|prompts|samples|runs|tasks|queries|draws|batches"
@@ -28,7 +28,7 @@ MULTIPLES = range(2, 11)
 
 def misnamed(chapter: str, block: Block) -> Iterator[str]:
     """The sizes in a block's rows with which the page cannot have run, a sentence each."""
-    code = cache.code_of(cache.read_chapter(cache.chapter_path(chapter)))
+    code = code_of(read_chapter(chapter_path(chapter)))
     known = sizes(code, block["settings"])
     for row in block["claims"]:
         for field in ("statistic", "tolerance"):

@@ -128,7 +128,7 @@ class Book:
 
     def stale(self):
         done = subprocess.run(
-            [sys.executable, "-m", "claimbook.runs.cache", "stale"],
+            [sys.executable, "-m", "claimbook.runs.notebooks"],
             cwd=self.root,
             env=environment(self.root),
             capture_output=True,

@@ -11,7 +11,9 @@ import yaml
 from nbformat import v4
 
 from claimbook.ledger.prose import VERDICT
-from claimbook.runs import cache, origin
+from claimbook.pages import read_chapter
+from claimbook.runs import notebooks, provenance
+from claimbook.runs.page_key import page_key
 
 ROOT = Path(__file__).resolve().parents[1]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -68,7 +70,7 @@ def verdict(record):
 
 def executed(path):
     """A chapter as a notebook that was run, and its cells of code, without outputs."""
-    notebook = cache.read_chapter(path)
+    notebook = read_chapter(path)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     for number, cell in enumerate(code, 1):
         cell["execution_count"] = number
@@ -139,9 +141,9 @@ class Site:
         """As the checker leaves a run behind: every cell with its number, the last with records."""
         notebook, code = executed(self.chapter)
         code[-1]["outputs"] = list(map(verdict, records))
-        run = {**ORIGIN, "reference": origin.reference(SOUND, self.root), **changed}
-        key = cache.page_key(self.chapter, self.root)
-        cache.store_run(notebook, self.chapter, cache.cache_path(self.root), seconds, key, run)
+        run = {**ORIGIN, "reference": provenance.reference(SOUND, self.root), **changed}
+        key = page_key(self.chapter, self.root)
+        notebooks.store(notebook, self.chapter, key, run | {"seconds": seconds}, self.root)
 
     @property
     def command(self):

@@ -12,7 +12,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from iclutils import recorded
 from iclutils.ground import sphere, statistics
 from iclutils.ground.randomness import chi_square, stream
 from iclutils.regression import (
@@ -338,7 +337,7 @@ UNCLEAR = {  # once the error was somebody else's
         lambda: meanfield.velocity("rare", 5, 0.5, [0, 0]), "entries must be three"
     ),
     "κ of text": Bad(
-        lambda: recorded.reduced_errors(
+        lambda: reduced_errors(
             d=4, alpha=1.0, kappa="many", tau=0.5, rho=0.1, ridge=0.1, trial=0, seed=0
         ),
         "kappa .* 'many'",

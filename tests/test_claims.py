@@ -17,8 +17,8 @@ from claimbook.checker.run import expected_path
 from claimbook.files import ROOT
 from claimbook.ledger import FAILS, NOT_TESTABLE, OURS, load, noted
 from claimbook.ledger.schema import AUDIT_EXCUSES, RIGHT, Row
-from claimbook.runs import cache
-from claimbook.runs.key import SEEDS_FILE
+from claimbook.pages import toc_chapters
+from claimbook.runs.page_key import SEEDS_FILE
 
 TO_DO = "TODO"
 
@@ -38,7 +38,7 @@ def reference_of(chapter: str) -> Reference:
 
 def claims() -> Iterator[Claim]:
     blocks = load()["chapters"]
-    for chapter in cache.toc_chapters():
+    for chapter in toc_chapters():
         held = reference_of(chapter).claims
         for row in blocks[chapter]["claims"]:
             measured = row["id"] in held
@@ -101,12 +101,12 @@ def test_few_rows_are_spared_the_audit_or_the_test_each_with_its_reason():
 
 def test_the_sizes_that_rows_name_are_those_of_a_run():
     blocks = load()["chapters"]
-    wrong = [said for name in cache.toc_chapters() for said in sizes.misnamed(name, blocks[name])]
+    wrong = [said for name in toc_chapters() for said in sizes.misnamed(name, blocks[name])]
     assert not wrong, "\n".join(wrong)
 
 
 def test_a_size_that_stands_nowhere_is_found():
-    code = ["n = 20\nrows = recorded.read('05b_wide_peak')", "twice = 2 * n"]
+    code = ["n = 20\nrows = read_record('05b_wide_peak')", "twice = 2 * n"]
     known = sizes.sizes(code, {"seed": 0, "trials": 40, "verbose": True})
     assert {20, 40, 80} <= known
     assert not {30, 41, 160} & known
@@ -144,6 +144,6 @@ def test_every_row_with_a_reference_was_noted_when_it_was_measured():
 
 def test_every_reference_is_of_a_row():
     ids = {one.row["id"] for one in CLAIMS}
-    for chapter in cache.toc_chapters():
+    for chapter in toc_chapters():
         gone = set(reference_of(chapter).claims) - ids
         assert not gone, f"tests/expected/{chapter}.yml has {gone}, which are no rows"

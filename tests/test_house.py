@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 from towers import GROUND, PACKAGE, PRESS, ROOT, TOWERS, data
 
-from claimbook.runs import cache
+from claimbook.pages import (
+    CHAPTERS,
+    chapter_path,
+    code_of,
+    first_page,
+    is_second,
+    read_chapter,
+    toc_chapters,
+)
 
 MODULES = sorted(
     path.relative_to(ROOT) for package in (PACKAGE, PRESS) for path in package.rglob("*.py")
@@ -132,9 +140,9 @@ def test_a_tower_has_its_tests_and_its_data_are_there(tower):
 LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges
 
 
-@pytest.mark.parametrize("name", cache.toc_chapters())
+@pytest.mark.parametrize("name", toc_chapters())
 def test_a_cell_that_checks_is_short_and_defines_no_function(name):
-    for source in cache.code_of(cache.read_chapter(cache.chapter_path(name))):
+    for source in code_of(read_chapter(chapter_path(name))):
         if "ledger.check(" in source:
             lines = [line.strip() for line in source.splitlines()]
             code = [line for line in lines if line and not line.startswith("#")]
@@ -143,7 +151,7 @@ def test_a_cell_that_checks_is_short_and_defines_no_function(name):
             assert not defined, f"{name}: a function is defined where it is judged\n{source}"
 
 
-SOURCES = [*PACKAGE.rglob("*.py"), *PRESS.rglob("*.py"), *(ROOT / cache.CHAPTERS).glob("*.md")]
+SOURCES = [*PACKAGE.rglob("*.py"), *PRESS.rglob("*.py"), *(ROOT / CHAPTERS).glob("*.md")]
 HIDDEN_STATE = (
     r"torch\.manual_seed\(",
     r"np\.random\.seed\(",
@@ -176,17 +184,17 @@ def test_what_is_kept_is_written_whole_or_not_at_all(path):
     assert not {"write_text", "write_bytes"} & set(writes), f"{path}: take write_atomically"
 
 
-@pytest.mark.parametrize("name", cache.toc_chapters())
+@pytest.mark.parametrize("name", toc_chapters())
 def test_a_chapter_has_its_bones(name):
-    text = cache.chapter_path(name).read_text(encoding="utf8")
-    if cache.is_second(name):
-        for page in (cache.first_page(name), name):
+    text = chapter_path(name).read_text(encoding="utf8")
+    if is_second(name):
+        for page in (first_page(name), name):
             assert f"{{verdicts}} {page}\n" in text, f"no verdicts of {page}"
     else:
         assert f"{{chapter-card}} {name}\n" in text, "the card that heads a chapter is missing"
     assert len(re.findall(r"^seed = 0$", text, re.MULTILINE)) == 1, (
         "the knob cell needs one line 'seed = 0'"
     )
-    if re.match(r"\d+_", name) and not cache.is_second(name):  # 05b is a section of chapter 5
+    if re.match(r"\d+_", name) and not is_second(name):  # 05b is a section of chapter 5
         exercises = re.findall(r"^`{3,}\{exercise(?:-start)?\}", text, re.MULTILINE)
         assert len(exercises) >= 3, "a chapter has at least three exercises"

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 import iclutils
-from iclutils import recorded
 from iclutils.ground import randomness
 from iclutils.ground.perturbation import Perturbation
-from iclutils.regression import diversity, dmmse, layer_training, layers, transformers
+from iclutils.regression import diversity, dmmse, layer_training, layers, sweep_jobs, transformers
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.prompts import Context
 from iclutils.regression.setting import Setting
@@ -28,10 +27,10 @@ CALLS = [
     lambda: diversity.transformer_by_curriculum(**WIDE, **CURRICULUM, rate=1e-3, seed=SEED),
     lambda: dmmse.mean_errors(2, Context(3, 6, 0.1), SEED, 1, 100, fresh=True),
     lambda: layer_errors(Context(4, 12, 0.1), 2.0, [3], SEED, 1),
-    lambda: recorded.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
+    lambda: sweep_jobs.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
     lambda: Setting(4, 3, math.inf, 0.5, 0.1).other_prompts(SEED, 0, 3),
-    lambda: recorded.trained_layer_errors(**FLEET),
-    lambda: recorded.trained_transformer_errors(
+    lambda: sweep_jobs.trained_layer_errors(**FLEET),
+    lambda: sweep_jobs.trained_transformer_errors(
         **FLEET, blocks=1, dense=0, steps=60, rate=1e-3, tasks=2
     ),
     lambda: layer_training.train(draw_fleet([5], 2, 2, 0.1, SEED), SEED, [2]),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from claimbook.runs import cache
+from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = ROOT / "iclutils" / "ground" / "randomness.py"  # makes a stream of its name
@@ -69,9 +69,9 @@ def test_no_module_names_a_stream_by_values(path):
     assert not list(named_by_values(path.read_text(encoding="utf8")))
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_no_chapter_names_a_stream_by_values(chapter):
-    code = cache.code_of(cache.read_chapter(cache.chapter_path(chapter)))
+    code = code_of(read_chapter(chapter_path(chapter)))
     assert not list(named_by_values("\n".join(code)))
 
 

@@ -28,7 +28,8 @@ from claimbook.checker.run import ChapterRun, expected_path, note_of
 from claimbook.files import ROOT
 from claimbook.ledger import noted, schema
 from claimbook.ledger.noted import Note
-from claimbook.runs import cache, key, origin
+from claimbook.pages import code_of, read_chapter, toc_chapters
+from claimbook.runs import page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
 FIRST_NUMBERS = "first_numbers"  # of a report's properties: rows, and what they said
@@ -137,7 +138,7 @@ class ChapterFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             notebook=notebook,
             rows=rows_of(self.path.stem),
             expected=expected,
-            digest=origin.reference(self.path.stem, ROOT),
+            digest=provenance.reference(self.path.stem, ROOT),
             master_seed=self.master_seed,
             turn=self.turn,
             variant=self.variant,
@@ -164,12 +165,12 @@ def readable_chapter(path: Path) -> Any:
     nor the book would run it or all of its cells.
     """
     text = path.read_text(encoding="utf8")
-    if path.stem not in cache.toc_chapters(ROOT):
+    if path.stem not in toc_chapters(ROOT):
         raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
     if not text.startswith("---\njupytext:"):
         reason = "so that neither nbval nor the book would run it"
         raise ValueError(f"{path.name} has no jupytext header, {reason}")
-    notebook = cache.read_chapter(path)
+    notebook = read_chapter(path)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     misspelt = _LOST_CELL.search(text)
     if misspelt:
@@ -255,7 +256,8 @@ class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval ha
     def refuse_what_no_key_covers(self) -> None:
         """After the last cell: what the kernel has loaded of the package is in the page's key."""
         loaded = kernel.loaded_files(self.parent.kernel)
-        covered = key.page_code(cache.code_of(self.run.notebook), ROOT)
+        cells = code_of(self.run.notebook)
+        covered = [*page_key.modules_read(cells, ROOT), *page_key.records_read(cells, ROOT)]
         outside = sorted(map(str, set(loaded) - set(covered)))
         if outside:
             why = "so that a change there would not run this page again; import it in a cell"

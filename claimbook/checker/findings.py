@@ -11,7 +11,8 @@ from collections.abc import Generator
 import pytest
 
 from claimbook.files import ROOT
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS
+from claimbook.runs import notebooks
 
 AT_ONCE = "at_once"  # the attribute of a report that carries the words to the terminal
 EVERY = 12.0  # seconds between two lines about a chapter
@@ -76,7 +77,7 @@ class Progress:
         """No dots for cells: lines tell how far a chapter is, and its failures in words."""
         if getattr(report, FOLLOWS, False):
             return "not reached", "", "NOT REACHED"  # red all the same, but only its cause is told
-        is_chapter = report.nodeid.startswith(f"{cache.CHAPTERS.as_posix()}/")
+        is_chapter = report.nodeid.startswith(f"{CHAPTERS.as_posix()}/")
         if config.get_verbosity() > 0 or not is_chapter or report.when != "call":
             return None
         if report.skipped:
@@ -134,5 +135,6 @@ def label(chapter: str) -> str:
 
 def left(chapter: str, elapsed: float) -> str:
     """How long a chapter will take yet, by its last run; empty where nobody knows."""
-    known = cache.known_seconds(label(chapter).partition(",")[0], ROOT)
-    return "" if known is None or known < elapsed else f", about {known - elapsed:.0f} s left"
+    known = -notebooks.by_length(label(chapter).partition(",")[0], ROOT)[1]
+    unknown = known == notebooks.UNKNOWN_SECONDS
+    return "" if unknown or known < elapsed else f", about {known - elapsed:.0f} s left"

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import queue
 import time
 from pathlib import Path
@@ -9,16 +10,29 @@ from typing import Any
 
 import psutil
 
+from claimbook.runs.page_key import PACKAGES
+from claimbook.runs.processor import THREADS
+
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
 
-
-LOADED = """
-__import__("json").dumps(sorted(
-    module.__file__ for name, module in __import__("sys").modules.items()
-    if name.partition(".")[0] in ("iclutils", "claimbook")
-    and getattr(module, "__file__", None)))
+# what a kernel has loaded of the packages, and the records that it has read
+LOADED = f"""
+(lambda modules: __import__("json").dumps(sorted(
+    [module.__file__ for name, module in modules.items()
+     if name.partition(".")[0] in {PACKAGES} and getattr(module, "__file__", None)]
+    + [str(path) for path in getattr(modules.get("claimbook.runs.records"), "opened", ())]
+)))(dict(__import__("sys").modules))
 """
+
+
+def prepare_environment(root: Path) -> None:
+    """Give the kernels one thread each, and the packages of this checkout."""
+    for name in THREADS:
+        os.environ[name] = "1"
+    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    others = [path for path in given if path not in ("", str(root))]
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
 
 
 def adapt(kernel: Any) -> None:
@@ -47,7 +61,7 @@ def run_first(kernel: Any, source: str) -> None:
 
 
 def loaded_files(kernel: Any) -> list[Path]:
-    """The files of the package's modules that a kernel has loaded by now."""
+    """Ask a kernel which files of the packages it has loaded, and which records it has read."""
     asked = kernel.kc.execute("", silent=True, user_expressions={"loaded": LOADED.strip()})
     answer = await_reply(kernel, asked, CELL_TIMEOUT)["user_expressions"]["loaded"]
     files = json.loads(ast.literal_eval(answer["data"]["text/plain"]))

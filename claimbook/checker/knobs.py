@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from claimbook.files import ROOT
 from claimbook.ledger import Record, outputs, schema
 from claimbook.ledger.lines import Number, is_exact
-from claimbook.runs import cache
+from claimbook.pages import chapter_path
+from claimbook.runs import notebooks
 
 ALL = "all"  # on the command line: each knob, turned as the ledger says
 NONE_OR_ALL = 0.01  # of its half-width: so near to 0 or 1 a share counts none, or all
@@ -128,5 +129,5 @@ def numbers_of(record: Record) -> dict[str, Number]:
 
 def default_records(chapter: str) -> dict[str, Record] | None:
     """What the chapter found at its own settings, or None where it has not been run."""
-    run = cache.current_run(cache.chapter_path(chapter))
+    run = notebooks.current(chapter_path(chapter))
     return None if run is None else outputs.records(run.notebook)

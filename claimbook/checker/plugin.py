@@ -6,16 +6,17 @@ from typing import Any
 
 import pytest
 
-from claimbook.checker import findings, portability, seeds
+from claimbook.checker import findings, kernel, portability, seeds
 from claimbook.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapter
 from claimbook.checker.findings import Progress
 from claimbook.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
 from claimbook.files import ROOT
 from claimbook.ledger import noted
 from claimbook.ledger.noted import Note
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS
+from claimbook.runs import notebooks
 
-cache.prepare_environment(ROOT)
+kernel.prepare_environment(ROOT)
 
 MODES = {
     "compare": "run, and compare with tests/expected (default)",
@@ -65,7 +66,7 @@ def runs_chapters(config: pytest.Config) -> bool:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """A chapter of the book is a file of tests where nbval was asked for."""
-    is_chapter = file_path.suffix == ".md" and file_path.parent == ROOT / cache.CHAPTERS
+    is_chapter = file_path.suffix == ".md" and file_path.parent == ROOT / CHAPTERS
     if not is_chapter or not runs_chapters(parent.config):
         return None
     option = parent.config.option
@@ -84,7 +85,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def rank(item: pytest.Item) -> tuple[float, ...]:
         chapter = item.getparent(ChapterFile)
-        return (2,) if chapter is None else cache.by_length(chapter.path.stem)
+        return (2,) if chapter is None else notebooks.by_length(chapter.path.stem)
 
     items.sort(key=rank)
 
@@ -132,7 +133,7 @@ def pytest_terminal_summary(
     failed = terminalreporter.stats.get("failed", [])
     told = [words for report in failed if (words := getattr(report, findings.AT_ONCE, ""))]
     errors = terminalreporter.stats.get("error", [])
-    chapters = cache.CHAPTERS.as_posix()
+    chapters = CHAPTERS.as_posix()
     refused = [str(one.longrepr) for one in errors if one.nodeid.startswith(chapters)]
     causes = list(dict.fromkeys(told + refused))  # of all chapters at once: a broken ledger
     if causes:

@@ -14,8 +14,9 @@ from claimbook.checker.reference import Reference
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record, outputs, schema
 from claimbook.ledger.audit import audit, complaints
-from claimbook.runs import cache
-from claimbook.runs.origin import AGREES, DISAGREES, Origin, now
+from claimbook.runs import notebooks
+from claimbook.runs.page_key import page_key
+from claimbook.runs.provenance import AGREES, DISAGREES, here
 
 
 @dataclass
@@ -43,8 +44,8 @@ class ChapterRun:
     cells_passed: int = 0
     seconds: float = 0.0
     judged: dict[str, bool] = field(default_factory=dict)
-    page_key: str = ""
-    origin: Origin = field(default_factory=Origin)
+    key: str = ""
+    origin: dict[str, Any] = field(default_factory=dict)
 
     @property
     def chapter(self) -> str:
@@ -74,8 +75,8 @@ class ChapterRun:
 
     def starts(self) -> None:
         """Note what the run is made of, before its first cell."""
-        self.page_key = cache.page_key(self.path, ROOT)
-        self.origin = now(ROOT)
+        self.key = page_key(self.path, ROOT)
+        self.origin = here(ROOT)
 
     def checks(self, output: Any) -> None:
         """Note the verdict that one output of a cell is, if it is one."""
@@ -186,14 +187,12 @@ class ChapterRun:
     def _keep(self) -> None:
         """Put the run where the site finds it."""
         if self.fill_cache and self.turn is None and self._undisturbed():
-            folder = cache.cache_path(ROOT)
-            cache.store_run(
-                self.notebook, self.path, folder, self.seconds, self.page_key, self.origin
-            )
+            about = self.origin | {"seconds": self.seconds}
+            notebooks.store(self.notebook, self.path, self.key, about, ROOT)
 
     def _undisturbed(self) -> bool:
         """Whether nothing that the page reads was edited meanwhile: then nobody knows what ran."""
-        return self.page_key == cache.page_key(self.path, ROOT)
+        return self.key == page_key(self.path, ROOT)
 
 
 def note_of(path: Path, turn: Turn) -> Path:
@@ -205,7 +204,7 @@ def note_of(path: Path, turn: Turn) -> Path:
     """
     said = repr(knobs.declared(path.stem)[turn.name]).encode()
     digest = hashlib.sha256(path.read_bytes() + said).hexdigest()[:12]
-    folder = ROOT / "_build" / "knobs" / cache.page_key(path, ROOT)
+    folder = ROOT / "_build" / "knobs" / page_key(path, ROOT)
     return folder / f"{path.stem}-{digest} {turn}"
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from claimbook.files import ROOT, read_json, write_atomically
 from claimbook.ledger import schema
-from claimbook.runs.key import SEEDS_FILE
+from claimbook.runs.page_key import SEEDS_FILE
 
 REPORT = "report"  # of a report's properties: what a run found
 

@@ -1,48 +1,88 @@
-"""Where a row of a recorded sweep was made: machine, versions, date and commit."""
+"""Where a run comes from: commit, date, versions, machine.
 
-import functools
+    python -m claimbook.runs.provenance      print the provenance of a run made now
+"""
+
+import hashlib
 import importlib.metadata
 import platform
-import time
+import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from claimbook.runs import origin
+from claimbook.files import ROOT
+from claimbook.runs.page_key import digest
 
-PACKAGES = ("torch", "numpy", "joblib")
-FIELDS = ("machine", "versions", "python", "date", "commit")
+AGREES, DISAGREES = "agrees", "disagrees"
+PACKAGES = ("torch", "numpy", "joblib")  # whose versions can change a number
+GIT_TIMEOUT = 60.0  # seconds
 
 
-def here(device: str = "cpu") -> dict[str, Any]:
-    """The provenance of a row that is made now, on this machine and ``device``."""
+def here(root: Path = ROOT) -> dict[str, Any]:
+    """Describe a run that starts now: commit, environment, versions, machine and date.
+
+    ``commit`` is None outside of a checkout; ``clean`` tells whether the tree is just that commit.
+    ``environment`` is a digest of the interpreter and the lock.
+    """
+    name, clean = commit(root)
     return {
-        "machine": machine() if device == "cpu" else f"{machine()}, {device}",
-        "versions": {package: importlib.metadata.version(package) for package in PACKAGES},
+        "commit": name,
+        "clean": clean,
+        "environment": digest([], root)[:8],
         "python": platform.python_version(),
-        "date": time.strftime("%Y-%m-%d", time.gmtime()),
-        "commit": commit(),
+        "versions": {package: version(package) for package in PACKAGES},
+        "machine": processor(),
+        "date": datetime.now(UTC).date().isoformat(),
     }
 
 
-@functools.cache  # the code that runs is the one that was there at first
-def commit() -> str:
-    """The code's commit, marked where the working tree differs; empty where git cannot tell."""
-    name, clean = origin.commit()
-    if name is None:
+def commit(root: Path = ROOT) -> tuple[str | None, bool | None]:
+    """Ask git for the commit of ``root``, and whether the tree is clean.
+
+    Both are None where ``root`` is no checkout of its own.
+    """
+    top = git(root, "rev-parse", "--show-toplevel")
+    if top is None or Path(top).resolve() != root.resolve():
+        return None, None
+    head = git(root, "rev-parse", "--short=10", "HEAD")
+    return (head, git(root, "status", "--porcelain") == "") if head else (None, None)
+
+
+def git(root: Path, *arguments: str) -> str | None:
+    """Ask git about ``root``; None where there is no git or it refuses."""
+    command = ["git", "-C", str(root), *arguments]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def reference(name: str, root: Path = ROOT) -> str | None:
+    """Digest the reference values of a page; None where it has none."""
+    path = root / "tests" / "expected" / f"{name}.yml"
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else None
+
+
+def version(package: str) -> str:
+    """Look up the version of a package; empty where it is not installed."""
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
         return ""
-    return name if clean else f"{name}-dirty"
-
-
-def machine() -> str:
-    """The processor, and how much of it a job has."""
-    return f"{processor()}, one core a job"
 
 
 def processor() -> str:
-    """The processor's name where Linux tells it, else the architecture's."""
+    """Name the processor where Linux tells it, else the architecture."""
     info = Path("/proc/cpuinfo")
     for line in info.read_text().splitlines() if info.exists() else []:
         field, _, value = line.partition(":")
         if field.strip() == "model name":
             return value.strip()
     return platform.machine()
+
+
+if __name__ == "__main__":
+    for field, value in here().items():
+        print(f"{field:12} {value}")

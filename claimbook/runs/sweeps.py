@@ -1,39 +1,32 @@
-"""Sweeps too long for the book's run: independent, pure jobs that one command runs and resumes.
+"""Run sweeps too long for the book: lists of independent, pure jobs that one command runs.
 
-A job is a mapping of settings, ``function(**job) -> {name: number}``. A finished job's result is
-written at once and atomically under ``.sweeps_cache``; when all are there, they move, with their
-provenance, to ``book/recorded/<name>.json``. To extend a recorded sweep, add jobs to its list and
-run it: what is in the record is kept, with the provenance it had, unless it is run afresh. Chapters
-read the file with :func:`iclutils.recorded.read` and compute a slice of it again with
-:func:`iclutils.recorded.drift`.
+A job is a mapping of settings, ``function(**job) -> {name: number}``. A finished job's result is on
+disk at once (:class:`joblib.Memory`), so that an interrupted sweep goes on; when all are there,
+they move to ``book/recorded/<name>.json`` with the provenance of the run. To extend a recorded
+sweep, add jobs to its list and run it: rows of the record are not computed again. Pages read the
+file by :func:`claimbook.read_record`.
 """
 
-import functools
-import hashlib
+import argparse
 import inspect
 import json
 import sys
 import time
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import joblib
-import torch
 
 from claimbook.files import ROOT, lock, read_json, write_atomically
-from claimbook.runs.provenance import FIELDS, here
-from claimbook.runs.records import RECORDED, seal, unbroken
-from iclutils.ground import arguments
+from claimbook.runs.provenance import here
+from claimbook.runs.records import RECORDED
 
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
-TAKEN = (
-    "another process runs the sweep {}: wait until it has ended, or end it; "
-    "to go faster, give one process more --workers"
-)
+PROVENANCE = ("machine", "versions", "python", "date", "commit")
 
 Job = dict[str, Any]
 Function = Callable[..., Mapping[str, Any]]
@@ -41,200 +34,133 @@ Function = Callable[..., Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """A pure function of its keyword settings and the list of its jobs.
-
-    ``work`` tells roughly how long a job takes, in any unit: all of them as long, if not said.
-    """
+    """A pure function of its keyword settings and the list of its jobs."""
 
     function: Function
     jobs: list[Job]
-    work: Callable[[Job], float] = lambda job: 1.0
 
-    def on(self, device: str) -> "Sweep":
-        """The same sweep on another ``device`` than ``"cpu"``.
+    def run(
+        self,
+        name: str,
+        *,
+        workers: int = 1,
+        dask: str | None = None,
+        device: str = "cpu",
+        fresh: bool = False,
+        unfinished: Path = UNFINISHED,
+        folder: Path = RECORDED,
+    ) -> Path:
+        """Run the jobs that are missing in the record ``folder/name.json``; return its path.
 
-        Raises ``ValueError`` where the function has no argument ``device`` or that names none.
+        ``workers`` processes run them, or the Dask cluster whose scheduler's address is ``dask``;
+        the function takes another ``device`` than the processor as an argument. Rows of the record
+        with a job's settings are kept, unless ``fresh``. Raises ``ValueError`` for a device that
+        the function does not take, ``RuntimeError`` where another process runs the sweep, and
+        whatever a job raises.
         """
-        try:
-            torch.device(device)
-        except RuntimeError:
-            raise ValueError(f"device must be cpu, cuda, cuda:1 …; got {device!r}") from None
-        if device == "cpu":
-            return self
-        if "device" not in inspect.signature(self.function).parameters:
-            raise ValueError(f"device must be 'cpu' for this sweep; got {device!r}")
-        return replace(self, function=functools.partial(self.function, device=device))
+        function = self.function
+        if device != "cpu":
+            if "device" not in inspect.signature(function).parameters:
+                raise ValueError(f"device must be 'cpu' for this sweep; got '{device}'")
+            function = partial(function, device=device)
+        refusal = f"another process runs the sweep {name}: wait, or end it"
+        with lock(unfinished / name, refusal):
+            path = folder / f"{name}.json"
+            before = read_json(path) if path.exists() and not fresh else {"jobs": []}
+            settings = frozenset().union(*self.jobs)
+            rows = {key_of(row, settings): row for row in before["jobs"]}
+            missing = [job for job in self.jobs if key_of(job, settings) not in rows]
+            memory = joblib.Memory(unfinished / name, verbose=0)
+            for row in self._results(name, function, missing, memory, workers, dask):
+                rows[key_of(row, settings)] = row
+            if missing:
+                ordered = [rows[key_of(job, settings)] for job in self.jobs]
+                write_atomically(path, document(name, ordered, before, len(missing), device))
+            memory.clear(warn=False)
+        return path
 
-
-def run(
-    name: str,
-    sweep: Sweep,
-    *,
-    workers: int = 1,
-    dask: str | None = None,
-    fresh: bool = False,
-    unfinished: Path = UNFINISHED,
-    target: Path = RECORDED,
-) -> Path:
-    """Run what is missing of ``sweep`` and record it as ``target/name.json``; returns that path.
-
-    ``workers`` processes, or the Dask cluster whose scheduler's address is ``dask``. Interrupt and
-    repeat as you like. Rows of an existing record with a job's settings are kept instead of run,
-    unless ``fresh``. The head of the file says where and when most rows were made; a row for which
-    that differs says so itself, under ``recorded``. How far it is, is said on standard error.
-
-    Raises ``ValueError`` where ``workers`` is below 1, a record holds two rows with the settings of
-    one job or was changed by hand, ``RuntimeError`` where another process runs the sweep, and
-    whatever a job raises.
-    """
-    arguments.whole("workers", workers)
-    folder = unfinished / name
-    record = target / f"{name}.json"
-    with lock(folder, TAKEN.format(name)):
-        rows = {} if fresh else _kept(record, sweep.jobs)
-        missing = [job for job in sweep.jobs if _key(job) not in rows]
+    def _results(
+        self,
+        name: str,
+        function: Function,
+        jobs: list[Job],
+        memory: joblib.Memory,
+        workers: int,
+        dask: str | None,
+    ) -> Any:
+        """Yield the rows of some jobs as they are finished, and say how far it is."""
+        source = inspect.getsource(self.function)
+        run = memory.cache(run_job)
         with ExitStack() as cluster:
             if dask is not None:
                 from distributed import Client  # a cluster needs it, the book does not
 
                 cluster.enter_context(Client(dask))  # type: ignore[no-untyped-call]
                 cluster.enter_context(joblib.parallel_config(backend="dask"))
-            _finish_all(name, sweep.function, missing, folder, workers)
-        for job in missing:
-            rows[_key(job)] = read_json(_path(folder, job))
-        write_atomically(record, _document(name, [rows[_key(job)] for job in sweep.jobs]))
-        for job in missing:
-            _path(folder, job).unlink()
-    return record
+            parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+            start = time.monotonic()
+            rows = parallel(joblib.delayed(run)(function, source, job) for job in jobs)
+            for done, row in enumerate(rows, 1):
+                yield row
+                if 100 * done // len(jobs) > 100 * (done - 1) // len(jobs):
+                    seconds = time.monotonic() - start
+                    left = seconds / done * (len(jobs) - done)
+                    said = f"{done} of {len(jobs)} jobs in {seconds:.0f} s, about {left:.0f} s left"
+                    print(f"{name}: {said}", file=sys.stderr, flush=True)
 
 
-def plan(
-    name: str,
-    sweep: Sweep,
-    *,
-    fresh: bool = False,
-    unfinished: Path = UNFINISHED,
-    target: Path = RECORDED,
-) -> str:
-    """What :func:`run` would cost: jobs, seconds of the first that is missing, hours of all.
-
-    That job is run, and kept for :func:`run`. Raises what :func:`run` raises.
-    """
-    folder = unfinished / name
-    with lock(folder, TAKEN.format(name)):
-        rows = {} if fresh else _kept(target / f"{name}.json", sweep.jobs)
-        missing = [job for job in sweep.jobs if _key(job) not in rows]
-        left = [job for job in missing if not _path(folder, job).exists()]
-        said = f"{name}: {len(sweep.jobs)} jobs, {len(left)} of them to be run"
-        if not left:
-            return said
-        first = left[0]
-        start = time.monotonic()
-        _finish(sweep.function, first, _path(folder, first))
-        seconds = time.monotonic() - start
-    hours = seconds * sum(map(sweep.work, left)) / sweep.work(first) / 3600
-    return f"{said}; the first took {seconds:.1f} s, all will take about {hours:.2g} hours"
-
-
-def _key(job: Job) -> str:
-    return json.dumps(job, sort_keys=True)
-
-
-def _path(folder: Path, job: Job) -> Path:
-    return folder / f"{hashlib.sha256(_key(job).encode()).hexdigest()[:24]}.json"
-
-
-def _kept(path: Path, jobs: Sequence[Job]) -> dict[str, Job]:
-    """Rows of an existing record by the job whose settings they have, with all provenance."""
-    if not path.exists():
-        return {}
-    head = unbroken(path)
-    common = {name: head.get(name, "") for name in FIELDS}  # old records have no commit
-    settings = set().union(*jobs)
-    found: dict[str, Job] = {}
-    for row in head["jobs"]:
-        key = _key({name: value for name, value in row.items() if name in settings})
-        if key in found:
-            raise ValueError(f"{path} has two rows for the settings {key}; run it with --fresh")
-        found[key] = row | {"recorded": common | row.get("recorded", {})}
-    return found
-
-
-def _finish_all(
-    name: str, function: Function, jobs: Sequence[Job], folder: Path, workers: int
-) -> None:
-    """Run those ``jobs`` that have no file in ``folder`` yet; a line for each percent of them."""
-    paths = {_path(folder, job): job for job in jobs}
-    calls = [
-        joblib.delayed(_finish)(function, job, path)
-        for path, job in paths.items()
-        if not path.exists()
-    ]
-    start = time.monotonic()
-    finished = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(calls)
-    for done, _ in enumerate(finished, 1):
-        if 100 * done // len(calls) > 100 * (done - 1) // len(calls):
-            seconds = time.monotonic() - start
-            left = seconds / done * (len(calls) - done)
-            said = f"{done} of {len(calls)} jobs done in {seconds:.0f} s, about {left:.0f} s left"
-            print(f"{name}: {said}", file=sys.stderr, flush=True)
-
-
-def _finish(function: Function, job: Job, path: Path) -> None:
-    torch.set_num_threads(1)
+def run_job(function: Function, source: str, job: Job) -> Job:
+    """Run one job on one thread; ``source``, the function's code, makes a changed one run anew."""
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
     start = time.process_time()
     result = dict(function(**job))
-    seconds = round(time.process_time() - start, 3)
-    device = getattr(function, "keywords", {}).get("device", "cpu")
-    row = {**job, **result, "cpu_s": seconds, "recorded": here(device)}
-    write_atomically(path, json.dumps(row))
+    return {**job, **result, "cpu_s": round(time.process_time() - start, 3)}
 
 
-def _document(name: str, rows: Sequence[Job]) -> str:
-    """The text of a record: its head as indented JSON, then a line for each of ``rows``.
+def key_of(row: Job, settings: frozenset[str]) -> str:
+    """Write the settings of a row, which tell it from the others of its sweep."""
+    return json.dumps({name: row[name] for name in sorted(settings & set(row))})
 
-    The head has the provenance of most rows, and another row says only what differs.
+
+def document(name: str, rows: list[Job], before: Job, new: int, device: str) -> str:
+    """Write a record: its head as indented JSON, then a line for each of ``rows``.
+
+    The head has the provenance of this run, and under ``earlier`` that of the runs before, whose
+    rows were kept, each with the number of its new rows.
     """
-    [(made, _)] = Counter(json.dumps(row["recorded"]) for row in rows).most_common(1)
-    common = json.loads(made)
+    made = here()
+    made["machine"] += ", one core a job" + ("" if device == "cpu" else f", {device}")
+    made["commit"] = f"{made['commit'] or ''}{'' if made['clean'] in (True, None) else '-dirty'}"
     head = {
         "sweep": name,
-        "command": f"python -m iclutils.recorded {name}",
+        "command": f"python -m book.sweeps {name}",
         "cpu_s": round(sum(row["cpu_s"] for row in rows), 1),
-        **common,
+        "new": new,
+        **{field: made[field] for field in PROVENANCE},
     }
-    jobs = [_differing(row, common) for row in rows]
-    head["seal"] = seal({**head, "jobs": jobs})
-    opened = json.dumps(head, indent=1).removesuffix("\n}")
-    body = ",\n ".join(map(json.dumps, jobs))
+    earlier = before.get("earlier", [])
+    if len(rows) > new:
+        fields = [field for field in ("new", *PROVENANCE) if field in before]
+        earlier = [*earlier, {field: before[field] for field in fields}]
+    head |= {"earlier": earlier} if earlier else {}
+    opened = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    body = ",\n ".join(json.dumps(row) for row in rows)
     return f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
 
 
-def _differing(row: Job, common: Mapping[str, Any]) -> Job:
-    """A row with what it has to say of its provenance, beside the head of its record."""
-    said = {name: value for name, value in row.items() if name != "recorded"}
-    differs = {name: value for name, value in row["recorded"].items() if value != common[name]}
-    return said | ({"recorded": differs} if differs else {})
-
-
-def drift(sweep: Sweep, rows: Sequence[Job]) -> float:
-    """Compute these ``rows`` of a recorded sweep again: the largest relative change of a number.
-
-    Raises ``ValueError`` for no rows.
-    """
-    if not rows:
-        raise ValueError("rows must hold at least one row of the record; got none")
-    settings = set().union(*sweep.jobs)
-    changes = []
-    for row in rows:
-        job = {name: value for name, value in row.items() if name in settings}
-        result = sweep.function(**job)
-        changes += [_relative_change(value, row[name]) for name, value in result.items()]
-    return max(changes)
-
-
-def _relative_change(now: Any, then: Any) -> float:
-    """The largest relative change of a number, or of any in nested lists; 0 where both are 0."""
-    after = torch.as_tensor(now, dtype=torch.float64)
-    before = torch.as_tensor(then, dtype=torch.float64)
-    return float(((after - before).abs() / before.abs().clamp_min(1e-300)).max())
+def main(sweeps: Mapping[str, Sweep], words: list[str] | None = None) -> None:
+    """Run one of the book's ``sweeps`` as the command line says."""
+    parser = argparse.ArgumentParser(description="Run a sweep, going on where it stopped.")
+    parser.add_argument("name", choices=sorted(sweeps))
+    parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
+    parser.add_argument("--dask", help="address of a Dask scheduler")
+    parser.add_argument("--device", default="cpu", help="where to train: cpu, cuda, cuda:1 …")
+    parser.add_argument("--fresh", action="store_true", help="run recorded jobs again, too")
+    given = vars(parser.parse_args(words))
+    name = given.pop("name")
+    try:
+        print(sweeps[name].run(name, **given))
+    except (ValueError, RuntimeError) as error:
+        parser.error(str(error))

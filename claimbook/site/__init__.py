@@ -23,7 +23,8 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from claimbook.files import ROOT
-from claimbook.runs import cache, key
+from claimbook.pages import chapter_path, toc_chapters
+from claimbook.runs import page_key
 from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
@@ -49,6 +50,7 @@ from claimbook.site.verdicts.judged import JudgedRole, MarksStay, place_lines
 from claimbook.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
 from claimbook.site.verdicts.sentences import ClaimRole
 
+LATE = 900  # after MyST-NB, which would make a suffix of each page that it is told to read
 TEMPLATES = Path(__file__).with_name("templates")
 DRESS = (  # what is added to a page that is about to be written, in this order
     add_stamp,
@@ -60,12 +62,14 @@ DRESS = (  # what is added to a page that is about to be written, in this order
 )
 
 
-def set_cache(app: Sphinx, config: Config) -> None:
-    """Let the build read the runs that are current, and the book's own templates."""
-    cache.prepare_environment(ROOT)
-    cache.drop_stale(ROOT)
-    config.nb_execution_cache_path = str(cache.cache_path(ROOT))
-    config.book_inputs = key.inputs(ROOT)
+def show_runs(app: Sphinx, config: Config) -> None:
+    """Show the runs that are current, and use the book's own templates."""
+    reader = "claimbook.runs.notebooks.read_executed"
+    config.nb_custom_formats |= {
+        str(path): [reader, {"path": str(path), "root": str(ROOT)}]
+        for path in (chapter_path(name, ROOT) for name in toc_chapters(ROOT))
+    }
+    config.book_inputs = page_key.inputs(ROOT)
     config.templates_path.append(str(TEMPLATES))
     config.html_additional_pages[NOT_FOUND] = f"{NOT_FOUND}.html"
 
@@ -136,7 +140,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(MarksStay)
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-skip-member", leave_out_fields)
-    app.connect("config-inited", set_cache)
+    app.connect("config-inited", show_runs, priority=LATE)
     app.connect("config-inited", take_address)
     app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)

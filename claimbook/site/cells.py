@@ -12,7 +12,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.util import logging
 
-from claimbook.runs.cache import CHAPTERS
+from claimbook.pages import CHAPTERS
 from claimbook.site.nodes import from_run, tag
 from claimbook.site.page import Page
 

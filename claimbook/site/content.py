@@ -11,11 +11,11 @@ from sphinx.application import Sphinx
 
 from claimbook.files import ROOT
 from claimbook.ledger import load
-from claimbook.runs import cache
-from claimbook.runs.cache import CachedRun
-from claimbook.runs.origin import NOT_RUN
+from claimbook.pages import chapter_path, toc_chapters
+from claimbook.runs.notebooks import Run, current
 from claimbook.site import results
 from claimbook.site.results import Entry, Results, Scored
+from claimbook.site.stamps import NOT_RUN
 
 LEDGER = ROOT / "book" / "claims.yml"
 FILE = re.compile(r"0*(\d+[a-z]?)_")
@@ -35,7 +35,6 @@ def label(chapter: str) -> str:
 class Content:
     """The ledger and the book's order, and what was found; the rooms add what they make of it."""
 
-    cache_folder: Path  # the executed chapters
     notebook_folder: Path  # where they are written for download
 
     @cached_property
@@ -46,7 +45,7 @@ class Content:
     @cached_property
     def chapters(self) -> list[str]:
         """The chapters' names in the order of ``_toc.yml``."""
-        return cache.toc_chapters(ROOT)
+        return toc_chapters(ROOT)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
@@ -66,11 +65,10 @@ class Content:
         }
 
     @cached_property
-    def runs(self) -> Mapping[str, CachedRun | None]:
+    def runs(self) -> Mapping[str, Run | None]:
         """The chapters' runs; not to be asked for before the chapters are read."""
         return {
-            chapter: cache.cached_run(cache.chapter_path(chapter, ROOT), self.cache_folder)
-            for chapter in self.chapters
+            chapter: current(chapter_path(chapter, ROOT), ROOT) for chapter in self.chapters
         }
 
     @cached_property
@@ -91,5 +89,4 @@ class Content:
 @lru_cache(maxsize=1)
 def content_of(app: Sphinx) -> Content:
     """The one :class:`Content` of this run of Sphinx."""
-    notebooks = Path(app.outdir).parent / "notebooks"
-    return Content(Path(app.config.nb_execution_cache_path), notebooks)
+    return Content(Path(app.outdir).parent / "notebooks")

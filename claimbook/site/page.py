@@ -12,7 +12,7 @@ from sphinx.builders import Builder
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
-from claimbook.runs.cache import CHAPTERS
+from claimbook.pages import CHAPTERS
 from claimbook.site.content import Content
 from claimbook.site.results import row_anchor
 

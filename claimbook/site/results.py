@@ -10,10 +10,11 @@ from claimbook.files import ROOT
 from claimbook.ledger import Record, format_value, outputs
 from claimbook.ledger.comparison import SUPPORTED
 from claimbook.ledger.finding import what_came_out
-from claimbook.runs import cache, origin
-from claimbook.runs.cache import CachedRun
-from claimbook.runs.key import SEEDS_FILE
-from claimbook.runs.origin import NOT_RUN, Run
+from claimbook.pages import SPECIALIST, chapter_path
+from claimbook.runs import notebooks, provenance
+from claimbook.runs.page_key import SEEDS_FILE
+from claimbook.site import stamps
+from claimbook.site.stamps import NOT_RUN, Run
 
 
 class Entry(NamedTuple):
@@ -52,7 +53,7 @@ class Results:
 
     def cards(self, chapter: str) -> str:
         """The page with the cards of a chapter's rows: its second page, where it has one."""
-        second = chapter + cache.SPECIALIST
+        second = chapter + SPECIALIST
         return second if second in self.runs else chapter
 
     def digest(self) -> str:
@@ -67,7 +68,9 @@ def row_anchor(claim: str) -> str:
     return f"claim-{claim}"
 
 
-def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[str, Any]) -> Results:
+def read_results(
+    cached_runs: Mapping[str, notebooks.Run | None], ledger: Mapping[str, Any]
+) -> Results:
     """What the chapters' runs found, and what is recorded of other master seeds."""
     records: dict[str, dict[str, Record]] = {}
     runs: dict[str, Run] = {}
@@ -77,11 +80,11 @@ def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[st
         if cached is not None:
             found = outputs.records(cached.notebook)
             default = all(record.default_settings for record in found.values())
-            state = origin.state(cached.origin, origin.reference(name, ROOT), default)
+            state = stamps.state(cached.provenance, provenance.reference(name, ROOT), default)
             given = ledger["chapters"].get(name, {}).get("settings", {})
             used = next((record.settings for record in found.values()), given)
             records[name] = found
-            runs[name] = Run(state, cached.seconds, used.get("seed"), cached.origin)
+            runs[name] = Run(state, cached.seconds, used.get("seed"), cached.provenance)
     seeds_file = ROOT / SEEDS_FILE
     seeds = json.loads(seeds_file.read_text(encoding="utf8")) if seeds_file.exists() else {}
     return Results(records, runs, seeds)
@@ -89,7 +92,7 @@ def read_results(cached_runs: Mapping[str, CachedRun | None], ledger: Mapping[st
 
 def heading(chapter: str) -> str:
     """A chapter's title, from its file (a page may need it before that file is read)."""
-    text = cache.chapter_path(chapter, ROOT).read_text(encoding="utf8")
+    text = chapter_path(chapter, ROOT).read_text(encoding="utf8")
     for line in text.splitlines():
         if line.startswith("# "):
             return line.removeprefix("# ").strip()

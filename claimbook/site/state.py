@@ -9,7 +9,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
 from claimbook.files import write_atomically
-from claimbook.runs.cache import CHAPTERS
+from claimbook.pages import CHAPTERS
 from claimbook.site.content import Content, content_of
 from claimbook.site.downloads.offers import offers_of, size_text
 

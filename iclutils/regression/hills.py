@@ -28,7 +28,7 @@ class Curve(NamedTuple):
 def published_curve(
     rows: Sequence[Mapping[str, Any]], d: int, *, name: str = "icl", checkpoint: int | None = None
 ) -> Curve:
-    """The errors ``name`` at one ``d`` among the rows of ``recorded.published``.
+    """The errors ``name`` at one ``d`` among published rows.
 
     Where a row has several checkpoints it is that one; where rows have different numbers of runs,
     the first that all have. Raises ``ValueError`` where there is no such row or checkpoint.

@@ -189,30 +189,10 @@ def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]
     return jobs[:trained]
 
 
-def entries_solved(job: Settings) -> float:
-    """Rows of the systems that layers solve, times width: roughly what they cost."""
-    return float(job["sets"] * (job["d"] + 1) ** 3)
-
-
-def updates(job: Settings) -> float:
-    """Steps of all models: what narrow transformers cost, whose minibatches are small."""
-    return float(job["steps"] * job["sets"] * job["blocks"])
-
-
 def numbers_read(job: Settings) -> float:
-    """Numbers that enter the norms of the first block: what wide transformers cost.
+    """Count the numbers that enter the norms of the first block: what wide transformers cost.
 
     These are αd + 1 tokens of a prompt, each in a span of 2(d + 3).
     """
     tokens = job["alpha"] * job["d"] + 1
     return float(job["steps"] * job["sets"] * job["batch"] * tokens * 2 * (job["d"] + 3))
-
-
-def numbers_read_by_curriculum(job: Settings) -> float:
-    """The same for one transformer that sees few coordinates first: its stages one by one."""
-
-    def of(d: int, steps: int) -> float:
-        return numbers_read({**job, "d": d, "steps": steps, "sets": 1})
-
-    stages = sum(of(active, job["stage"]) for active in range(job["first"], job["d"]))
-    return stages + of(job["d"], job["last"])

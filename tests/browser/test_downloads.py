@@ -14,12 +14,12 @@ import pytest
 import taken_home
 from built_site import PAGES, ROOT, SITE, text_of
 
-from claimbook.runs import cache
+from claimbook.pages import chapter_path, read_chapter, toc_chapters
 from claimbook.site.downloads import archive, portable
 from claimbook.site.downloads.offers import size_text
 
 
-@pytest.mark.parametrize("name", cache.toc_chapters())
+@pytest.mark.parametrize("name", toc_chapters())
 def test_a_notebook_can_be_read_on_its_own(name):
     """It is valid, has its outputs, and nothing that only the book's builder understands."""
     notebook = nbformat.read(SITE / "book" / "downloads" / f"{name}.ipynb", as_version=4)
@@ -30,7 +30,7 @@ def test_a_notebook_can_be_read_on_its_own(name):
     titles = [line for text in words for line in text.split("\n") if line.startswith("# ")]
     assert len(titles) == 1
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    source = cache.read_chapter(cache.chapter_path(name)).cells
+    source = read_chapter(chapter_path(name)).cells
     assert code == [cell.source for cell in source if cell.cell_type == "code"]
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert outputs
@@ -42,7 +42,7 @@ def test_the_archive_holds_the_whole_site():
         assert held.testzip() is None
         names = {name.removeprefix(f"{archive.NAME}/") for name in held.namelist()}
     assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
-    for name in cache.toc_chapters():
+    for name in toc_chapters():
         assert f"book/downloads/{name}.ipynb" in names
     size = size_text((SITE / archive.PLACE).stat().st_size)
     assert f'<span class="{archive.SIZE}"> ({size})</span>' in text_of("book/downloads.html")
@@ -97,7 +97,7 @@ def test_a_notebook_of_the_archive_runs_outside_a_checkout(tmp_path):
 def test_sources_and_data_are_offered_as_they_are():
     """The Markdown of a chapter is the file of the repository, and so are the recorded results."""
     files = SITE / "book" / "downloads"
-    originals = [cache.chapter_path(name) for name in cache.toc_chapters()]
+    originals = [chapter_path(name) for name in toc_chapters()]
     originals.append(ROOT / "CITATION.cff")
     originals += (ROOT / "book" / "recorded").glob("*.json")
     for path in originals:

@@ -14,7 +14,7 @@ import yaml
 from built_site import ROOT, SITE, text_of
 
 from claimbook.ledger import format_value
-from claimbook.runs import cache
+from claimbook.pages import first_page
 from claimbook.site.verdicts import sentences
 from tests.browser.looks import ON_THE_NARROW
 
@@ -65,7 +65,7 @@ def fitting(rows, **choice):
             "verdict": verdict,
             "origin": origin,
             "source": row["document"],
-            "chapter": cache.first_page(row["chapter"]),
+            "chapter": first_page(row["chapter"]),
             "reading": row["reading"] or "",
         }
 

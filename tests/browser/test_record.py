@@ -21,16 +21,17 @@ from record_page import (
 
 from claimbook.files import ROOT
 from claimbook.ledger import Record, load, outputs
-from claimbook.runs import cache
-from claimbook.runs.key import SEEDS_FILE
+from claimbook.pages import SPECIALIST, chapter_path, first_page, toc_chapters
+from claimbook.runs.notebooks import current
+from claimbook.runs.page_key import SEEDS_FILE
 
 
 @lru_cache
 def records() -> dict[str, Record]:
     """What the runs recorded; read where a test asks, not by every worker that collects."""
     found: dict[str, Record] = {}
-    for chapter in cache.toc_chapters():
-        run = cache.cached_run(cache.chapter_path(chapter), cache.cache_path())
+    for chapter in toc_chapters():
+        run = current(chapter_path(chapter))
         assert run is not None, f"{chapter} is not run"
         found |= outputs.records(run.notebook)
     return found
@@ -58,7 +59,7 @@ def soup(page: str) -> BeautifulSoup:
 @pytest.fixture(scope="module")
 def pages() -> dict[str, BeautifulSoup]:
     names = ["book/ledger.html", "book/intro.html"]
-    names += [f"book/chapters/{name}.html" for name in cache.toc_chapters()]
+    names += [f"book/chapters/{name}.html" for name in toc_chapters()]
     return {name: soup(name) for name in names}
 
 
@@ -73,8 +74,8 @@ def cards(pages: dict[str, BeautifulSoup]) -> dict[tuple[str, str], Tag]:
 
 
 def cards_page(chapter: str) -> str:
-    second = cache.first_page(chapter) + cache.SPECIALIST
-    return f"book/chapters/{second if second in cache.toc_chapters() else chapter}.html"
+    second = first_page(chapter) + SPECIALIST
+    return f"book/chapters/{second if second in toc_chapters() else chapter}.html"
 
 
 def test_every_row_was_run():
@@ -94,7 +95,7 @@ def test_the_cards_say_what_was_recorded(cards, claim):
 
 
 def test_every_verdict_in_place_is_the_recorded_one(pages):
-    for chapter in cache.toc_chapters():
+    for chapter in toc_chapters():
         for line in pages[f"book/chapters/{chapter}.html"].select("p.verdict-line"):
             link = line.select_one("a[href*='#claim-']")
             assert link is not None
@@ -105,7 +106,7 @@ def test_every_verdict_in_place_is_the_recorded_one(pages):
 
 def test_every_row_is_listed_on_the_page_that_checks_it(pages):
     listed = []
-    for chapter in cache.toc_chapters():
+    for chapter in toc_chapters():
         for row in pages[f"book/chapters/{chapter}.html"].select("table.checked tbody tr"):
             claim = str(row["id"]).removeprefix("checked-")
             listed.append(claim)

@@ -16,7 +16,8 @@ import pytest
 from built_site import PAGES, SITE, Anchors, text_of, turn
 
 from claimbook.figures import legibility
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS, chapter_path, is_second, toc_chapters
+from claimbook.runs.notebooks import current
 from claimbook.site.pictures import dark
 from claimbook.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
@@ -77,7 +78,7 @@ NODES = 40_000
 TEMPLATES = ("_specialist", "/reference/", "/sources_")
 FRONT = "book/intro.html"
 LECTURES = {FRONT} | {
-    f"book/chapters/{name}.html" for name in cache.toc_chapters() if not cache.is_second(name)
+    f"book/chapters/{name}.html" for name in toc_chapters() if not is_second(name)
 }
 
 
@@ -110,7 +111,7 @@ def test_no_link_inside_the_site_is_dead():
 def test_a_shared_title_is_plain_text():
     pattern = re.compile(r'property="og:title" content="([^"]*)"')
     titles = {name: pattern.findall(text_of(name)) for name in PAGES}
-    assert all(titles[f"book/chapters/{name}.html"] for name in cache.toc_chapters())
+    assert all(titles[f"book/chapters/{name}.html"] for name in toc_chapters())
     assert not [name for name, found in titles.items() if "lt;" in "".join(found)]
 
 
@@ -310,16 +311,16 @@ WORDS = re.compile(r'-->\s*<g style="fill: (#\w+)')  # a word's outlines follow 
 @lru_cache
 def figures_of(chapter):
     """The figures of a chapter's run; read where a test asks, not by every worker that collects."""
-    return tuple(figures_of_run(chapter, cache.current_run(cache.chapter_path(chapter))))
+    return tuple(figures_of_run(chapter, current(chapter_path(chapter))))
 
 
 def test_figures_have_names_of_their_own():
-    names = [figure.name for chapter in cache.toc_chapters() for figure in figures_of(chapter)]
+    names = [figure.name for chapter in toc_chapters() for figure in figures_of(chapter)]
     assert len(names) >= 40
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_figures_have_words_and_files_and_can_be_read(chapter):
     for figure in figures_of(chapter):
         check_figure(figure)
@@ -342,7 +343,7 @@ def check_figure(figure):
     nameless = [row for row in drawn if not (row.get("x_axis") and row.get("y_axis"))]
     is_drawing = "tick" not in svg  # a schematic has no axes
     assert is_drawing or not nameless, "an axis without a name"
-    page = text_of(f"{cache.CHAPTERS}/{figure.chapter}.html")
+    page = text_of(f"{CHAPTERS}/{figure.chapter}.html")
     assert f'id="{figure.name}"' in page
     weights = [figure.npz_file] if figure.npz else []
     for name in (figure.svg_file, figure.csv_file, *weights):
@@ -354,7 +355,7 @@ def check_figure(figure):
     assert lettering["faults"] == []
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_figures_can_be_read_in_the_dark(chapter):
     """Words stand out by 4.5; series by 3, or as in the light where a value is meant to be pale."""
     for figure in figures_of(chapter):

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from small_book import EXPECTED, MEAN, SOUND, Book
 
+from claimbook.files import write_atomically
 from claimbook.ledger import noted, outputs
-from claimbook.runs import cache as bookcache
-from claimbook.runs import origin as bookorigin
-from claimbook.runs.key import SEEDS_FILE
+from claimbook.runs import notebooks, provenance
+from claimbook.runs.page_key import SEEDS_FILE
 
 
 def weaker(rows):
@@ -65,7 +65,7 @@ def damaged(tmp_path_factory):
     )
     book.chapter("10_slow", text=[("count = int(", "import time; time.sleep(600)\ncount = int(")])
     book.chapter("11_dies", text=[("count = int(", "import os; os._exit(3)\ncount = int(")])
-    hidden = '__import__("importlib").import_module("claimbook.runs." + "processor")'
+    hidden = '__import__("importlib").import_module("claimbook.runs." + "provenance")'
     book.chapter("12_hidden", text=[("count = int(", f"{hidden}\ncount = int(")])
     workers = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     found, code, output = book.run("--fill-cache", "--nbval-cell-timeout", "15", *workers)
@@ -111,7 +111,7 @@ def test_a_sound_chapter_is_green_and_any_damage_makes_the_session_red(damaged):
         ("10_slow", "cell5", "Timeout of 15 seconds exceeded"),
         ("10_slow", "claim:slow-mean", "did not run through"),
         ("11_dies", "cell5", "the kernel died"),
-        ("12_hidden", "cell5", r"not in the page's key, .*claimbook/runs/processor\.py$"),
+        ("12_hidden", "cell5", r"not in the page's key, .*claimbook/runs/provenance\.py$"),
         ("12_hidden", "ledger", "12_hidden did not run through"),
         ("02_empty", "claim:empty-mean", "against '= 0 to within 30', .* '= 0 to within 0.3'"),
         ("02_empty", "claim:empty-mean", "control 'shifted': it is held against '= 9"),
@@ -196,7 +196,7 @@ def test_a_knob_is_turned_refused_and_wired(damaged):
 
 
 def origin(book, name):
-    return bookcache.current_run(book.path(name), book.root).origin
+    return notebooks.current(book.path(name), book.root).provenance
 
 
 def test_the_site_is_told_how_the_comparison_went(damaged):
@@ -209,13 +209,13 @@ def test_the_site_is_told_how_the_comparison_went(damaged):
         "05_stray": "disagrees",
     }.items():
         assert origin(book, name)["outcome"] == outcome
-        assert origin(book, name)["reference"] == bookorigin.reference(name, book.root)
+        assert origin(book, name)["reference"] == provenance.reference(name, book.root)
         assert origin(book, name)["commit"] is None  # the small book is no checkout
-        assert origin(book, name)["environment"] == bookorigin.environment(book.root)
+        assert origin(book, name)["environment"] == provenance.here(book.root)["environment"]
 
 
 def cached_mean(book):
-    run = bookcache.current_run(book.path(SOUND), book.root)
+    run = notebooks.current(book.path(SOUND), book.root)
     assert run.seconds > 0
     return outputs.records(run.notebook)["mini-mean"]
 
@@ -234,7 +234,7 @@ def test_a_change_in_the_package_runs_the_page_again_and_shows_by_how_much(damag
             "Estimate(_known(value), spread", "Estimate(_known(value) + 0.5, 0.5 * spread"
         )
     )
-    assert bookcache.current_run(book.path(SOUND), book.root) is None
+    assert notebooks.current(book.path(SOUND), book.root) is None
     found, code, output = book.run("--fill-cache", chapters=[SOUND])
     assert code == 1, output
     assert re.search(rf"^{SOUND} begins, about \d+ s left$", output, re.MULTILINE), output
@@ -256,7 +256,7 @@ def test_master_seeds_are_turned_compared_and_recorded(tmp_path):
     )
     record = tmp_path / SEEDS_FILE
     before = {"mini-mean": {"10": "fails", "7": "fails", "1": "fails"}, "gone": {"1": "holds"}}
-    bookcache.write_atomically(record, json.dumps(before))
+    write_atomically(record, json.dumps(before))
     _, code, output = book.run("--master-seeds=1 2")
     assert code == 1, output
     assert "mini-count: the verdict changed from 'fails' to 'holds'" in output

@@ -11,7 +11,7 @@ from claimbook.checker.knobs import Turn, recorded_rows, set_at, turn, turns, un
 from claimbook.checker.run import note_of
 from claimbook.ledger import Record, knobs, load
 from claimbook.ledger.comparison import Comparison
-from claimbook.runs import cache
+from claimbook.pages import SPECIALIST, chapter_path, first_page, read_chapter, toc_chapters
 
 BLOCKS = load()["chapters"]
 NO_NUMBERS = ["1", None, math.nan, math.inf, 1 + 1j]
@@ -29,7 +29,7 @@ def outside(knob: dict[str, Any], default: object) -> list[Any]:
     return [low - 0.01, *([low] if "above" in knob else []), False, *past, *NO_NUMBERS]
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_a_bad_knob_is_refused_by_name(chapter):
     block = BLOCKS[chapter]
     settings = block["settings"]
@@ -43,7 +43,7 @@ def test_a_bad_knob_is_refused_by_name(chapter):
 
 def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
     """The statements of a chapter up to the one that opens its ledger."""
-    notebook = cache.read_chapter(cache.chapter_path(chapter))
+    notebook = read_chapter(chapter_path(chapter))
     for cell in notebook.cells:
         if cell.cell_type == "code":
             for statement in ast.parse(cell.source).body:
@@ -52,7 +52,7 @@ def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
                     return
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_knobs_are_checked_before_anything_runs(chapter):
     *before, opening = before_the_ledger(chapter)
     assert isinstance(opening, ast.Assign)
@@ -69,14 +69,14 @@ def test_knobs_are_checked_before_anything_runs(chapter):
             raise AssertionError(f"{ast.unparse(statement)} runs before the knobs are checked")
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_every_draw_is_of_the_seed(chapter):
     """After the ledger is opened nothing is drawn from a typed number, but for a schematic.
 
     Where a record has not every seed, a name may stand for it: ``seed if seed in known else 0``.
     """
     early = sum(1 for _ in before_the_ledger(chapter))
-    notebook = cache.read_chapter(cache.chapter_path(chapter))
+    notebook = read_chapter(chapter_path(chapter))
     cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     statements = [one for source in cells for one in ast.parse(source).body]
     seeds = {"seed"}
@@ -95,10 +95,10 @@ def test_every_draw_is_of_the_seed(chapter):
                     assert ast.unparse(keyword.value) in seeds, ast.unparse(call)
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_every_knob_can_be_turned(chapter):
     for knob in turns(chapter, "all"):
-        notebook = cache.read_chapter(cache.chapter_path(chapter))
+        notebook = read_chapter(chapter_path(chapter))
         turn(notebook, knob)
         [cell] = [cell for cell in notebook.cells if "Ledger(" in cell.source]
         assert f"\n{knob.name} = {knob.value!r}\n" in cell.source
@@ -145,15 +145,15 @@ def test_what_is_recorded_may_stay_and_has_to():
 
 def test_what_is_listed_as_recorded_is_of_a_row_of_the_chapter():
     for chapter in BLOCKS:
-        first = cache.first_page(chapter)
-        both = [BLOCKS.get(name, {"claims": []}) for name in (first, first + cache.SPECIALIST)]
+        first = first_page(chapter)
+        both = [BLOCKS.get(name, {"claims": []}) for name in (first, first + SPECIALIST)]
         rows = {row["id"] for one in both for row in one["claims"]}
         listed = {entry.partition(", ")[0] for entry in recorded_rows(chapter)}
         assert listed <= rows, chapter
 
 
 def test_a_run_is_noted_under_what_the_ledger_says_of_its_knob(monkeypatch):
-    path, turned = cache.chapter_path("03_linear_attention"), Turn("seed", 1)
+    path, turned = chapter_path("03_linear_attention"), Turn("seed", 1)
     before = note_of(path, turned)
     assert before == note_of(path, turned)
     said = {"seed": {"low": 0, "turned": 1, "recorded": ["ch3-floor"]}}

@@ -9,7 +9,7 @@ from small_book import SOUND, Book
 
 from claimbook import new_chapter
 from claimbook.ledger import schema
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS, SPECIALIST, chapter_path, toc_chapters
 from tests import reading
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,27 +26,27 @@ def book(tmp_path):
 
 def test_it_is_two_pages_two_rows_and_two_lines_of_the_contents(book):
     new_chapter.add(NEW, book.root)
-    second = NEW + cache.SPECIALIST
-    assert cache.toc_chapters(book.root) == [SOUND, NEW, second]
+    second = NEW + SPECIALIST
+    assert toc_chapters(book.root) == [SOUND, NEW, second]
     blocks = schema.load(book.root / "book" / "claims.yml")["chapters"]
     assert [row["id"] for page in (NEW, second) for row in blocks[page]["claims"]] == [
         "ch8-scatter",
         "ch8-more",
     ]
     for page in (NEW, second):
-        text = cache.chapter_path(page, book.root).read_text(encoding="utf8")
+        text = chapter_path(page, book.root).read_text(encoding="utf8")
         assert "@" not in text.replace("@ ", "")
 
 
 def test_its_pages_keep_the_rules(book, monkeypatch):
     new_chapter.add(NEW, book.root)
-    monkeypatch.setattr(reading, "CHAPTERS", book.root / cache.CHAPTERS)
+    monkeypatch.setattr(reading, "CHAPTERS", book.root / CHAPTERS)
     assert list(reading.complaints(NEW)) == []
 
 
 def test_it_runs_and_holds(book):
     new_chapter.add(NEW, book.root)
-    both = (NEW, NEW + cache.SPECIALIST)
+    both = (NEW, NEW + SPECIALIST)
     _, code, output = book.run("--chapters=try", "-rs", chapters=both, write=False)
     assert code == 0, output
     assert "ch8-scatter · holds" in output

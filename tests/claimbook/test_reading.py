@@ -5,7 +5,7 @@ The rules stand in :mod:`tests.reading`.
 
 import pytest
 
-from claimbook.runs import cache
+from claimbook.pages import SPECIALIST, toc_chapters
 from tests import reading
 
 MAIN = reading.main_pages()
@@ -19,8 +19,8 @@ def test_a_main_page_keeps_the_rules(name):
 
 @pytest.mark.parametrize("name", [name for name in MAIN[1:] if name not in reading.SHARED])
 def test_every_chapter_has_its_page_for_the_specialist(name):
-    second = name + cache.SPECIALIST
-    assert second in cache.toc_chapters(), f"{second} stands in no line of _toc.yml"
+    second = name + SPECIALIST
+    assert second in toc_chapters(), f"{second} stands in no line of _toc.yml"
     text = (reading.CHAPTERS / f"{second}.md").read_text(encoding="utf8")
     assert f"```{{verdicts}} {second}\n" in text, f"{second}.md has no {{verdicts}}"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from claimbook.ledger import load
-from claimbook.runs import cache
+from claimbook.pages import first_page
 from tests import reading
 
 PAGE_OF = {
@@ -60,8 +60,8 @@ def test_every_entry_says_how_to_check_it(page):
         (named,) = re.findall(r"`make chapter NAME='?(0[\w ]+)'?`", words)
         claims = set(re.findall(r"\{claim-\w+\}`([\w-]+)", words))
         pages = {PAGE_OF[claim] for claim in claims}
-        chapter = cache.first_page(named.split()[0])
-        own = {page for page in pages if cache.first_page(page) == chapter}
+        chapter = first_page(named.split()[0])
+        own = {page for page in pages if first_page(page) == chapter}
         assert own <= set(named.split()), label
         assert "**Found" in words, label
         if number[0] in "ABC":  # a fault is found only after the kinder reading was tried

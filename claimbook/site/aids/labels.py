@@ -15,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-from claimbook.runs.cache import CHAPTERS, is_second
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import content_of, label
 
 KEPT = "iclbook_numbers"  # Sphinx's own, kept in its environment

@@ -17,7 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 from claimbook.files import write_atomically
-from claimbook.runs.cache import CHAPTERS, is_second
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import content_of
 from claimbook.site.nodes import glossary_items, html_tag, is_section
 from claimbook.site.plain import plain_markdown, plain_text

@@ -5,7 +5,8 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-from claimbook.runs import cache, origin
+from claimbook.pages import CHAPTERS
+from claimbook.site import stamps
 from claimbook.site.content import content_of
 
 
@@ -16,7 +17,7 @@ def add_stamp(app: Sphinx, pagename: str, context: dict[str, Any], doctree: Any)
     """
     runs = content_of(app).results.runs
     folder, _, chapter = pagename.rpartition("/")
-    own = folder == cache.CHAPTERS.as_posix() and chapter in runs
-    said = origin.sentence(runs[chapter]) if own else origin.summary(list(runs.values()))
+    own = folder == CHAPTERS.as_posix() and chapter in runs
+    said = stamps.sentence(runs[chapter]) if own else stamps.summary(list(runs.values()))
     sentence = f'<p class="run-stamp">{html.escape(said)}</p>'
     context["theme_extra_footer"] = sentence + (context.get("theme_extra_footer") or "")

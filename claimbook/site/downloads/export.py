@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from claimbook.runs.cache import CHAPTERS
+from claimbook.pages import CHAPTERS
 from claimbook.site.results import Entry, Results, row_anchor
 from claimbook.site.words import quotations
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from docutils.nodes import Element, Node
 
 from claimbook.files import ROOT, read_json
-from claimbook.runs.cache import is_second
-from claimbook.runs.key import SEEDS_FILE
+from claimbook.pages import is_second
+from claimbook.runs.page_key import SEEDS_FILE
 from claimbook.site.downloads import archive, export, wheel
 from claimbook.site.downloads.offers import (
     FOLDER,

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS, chapter_path
 from claimbook.site.content import Content
 from claimbook.site.downloads import export, wheel
 
@@ -47,9 +47,9 @@ def offers_of(content: Content) -> Offers:
     """The files to take home."""
     files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
     for name in content.chapters:
-        written = content.notebook_folder / cache.CHAPTERS / name
+        written = content.notebook_folder / CHAPTERS / name
         files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
-        files.append(cache.chapter_path(name, ROOT))
+        files.append(chapter_path(name, ROOT))
     held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
     held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
     for place, text in export.ledger_files(content.entries.values(), content.results).items():

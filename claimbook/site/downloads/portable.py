@@ -8,7 +8,7 @@ A hand-out is the exercises of one page, without their solutions, in the same Ma
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.outputs import record_of
-from claimbook.runs import cache
+from claimbook.pages import CHAPTERS, chapter_path, read_chapter
 from claimbook.site.content import content_of
 from claimbook.site.downloads import repository
 from claimbook.site.downloads.markdown import Markdown
@@ -49,26 +49,18 @@ def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment
     """Write notebook and hand-out of every chapter; no page has to be written anew for them."""
     content = content_of(app)
     for chapter in content.chapters:
-        name = f"{cache.CHAPTERS.as_posix()}/{chapter}"
+        name = f"{CHAPTERS.as_posix()}/{chapter}"
         if name in env.found_docs:
             page = Page(content, app.builder, name)
             doctree = resolved(env, page, fills)
             writer = Markdown(env.toc_fignumbers.get(name, {}), name, app.config.html_baseurl)
-            notebook = executed(chapter, content.cache_folder)
+            run = content.runs[chapter]
+            path = chapter_path(chapter, ROOT)
+            notebook = deepcopy(run.notebook) if run else read_chapter(path)
             text = portable(app, page, notebook, doctree, writer)
             write_atomically(content.notebook_folder / f"{name}.ipynb", text)
             write_handout(content.notebook_folder / f"{name}{HANDOUT}", doctree, writer)
     return []
-
-
-def executed(chapter: str, folder: Path) -> Any:
-    """A chapter as a notebook, with the outputs of its run, if the cache in a folder has one."""
-    from jupyter_cache import get_cache
-
-    notebook = cache.read_chapter(cache.chapter_path(chapter, ROOT))
-    with suppress(KeyError):
-        _, notebook = get_cache(folder).merge_match_into_notebook(notebook)
-    return notebook
 
 
 def write_handout(place: Path, doctree: nodes.document, writer: Markdown) -> None:

@@ -13,7 +13,7 @@ from importlib.metadata import distribution
 from pathlib import Path
 
 from claimbook.files import CARRIED, ROOT, files_under, write_zip
-from claimbook.runs.code import PACKAGES
+from claimbook.runs.page_key import PACKAGES
 
 LEDGER = ("_toc.yml", "pyproject.toml", "book/claims.yml")
 RECORDED = Path("book") / "recorded"

@@ -18,7 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from claimbook.files import write_atomically
-from claimbook.runs import records
+from claimbook.runs.records import read_record
 from claimbook.site.nodes import tag
 
 FOLDER = "explorers"
@@ -150,7 +150,7 @@ def recorded_points(names: Sequence[str]) -> list[dict[str, Any]]:
     """
     found: dict[tuple[Any, ...], dict[float, list[Any]]] = defaultdict(lambda: defaultdict(list))
     for record in names:
-        for job in records.read(record)["jobs"]:
+        for job in read_record(record)["jobs"]:
             if job["d"] == DIMENSION:
                 pairs = found[tuple(job[name] for name in CURVE)][job["tau"]]
                 pairs.append((job["icl"], job["idg"]))

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.runs import cache
-from claimbook.runs.cache import CachedRun
+from claimbook.pages import chapter_path, read_chapter
+from claimbook.runs.notebooks import Run
 from claimbook.site.content import Content
 from claimbook.site.pictures.dark import dark_svg
 
@@ -82,9 +82,9 @@ def code_cells(notebook: Any) -> list[Any]:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def figures_of_run(chapter: str, run: CachedRun | None) -> list[Figure]:
+def figures_of_run(chapter: str, run: Run | None) -> list[Figure]:
     """The figures of a chapter, in its order: words from the chapter, pictures from its run."""
-    written = code_cells(cache.read_chapter(cache.chapter_path(chapter, ROOT)))
+    written = code_cells(read_chapter(chapter_path(chapter, ROOT)))
     ran = code_cells(run.notebook) if run else written
     found: list[Figure] = []
     for cell, done in zip(written, ran, strict=True):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from docutils.nodes import Element, Node
 
-from claimbook.runs.cache import first_page, is_second
+from claimbook.pages import first_page, is_second
 from claimbook.site.content import Content, label
 from claimbook.site.nodes import SIGNS, html_tag, slug, tag, unseen
 from claimbook.site.page import Page

@@ -8,11 +8,11 @@ from claimbook.ledger import Record
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.finding import readable, what_came_out
 from claimbook.ledger.lines import comparison_text
-from claimbook.runs import origin
-from claimbook.runs.origin import NOT_RUN
+from claimbook.site import stamps
 from claimbook.site.nodes import badge, spaced, tag
 from claimbook.site.page import Page
 from claimbook.site.results import value_text
+from claimbook.site.stamps import NOT_RUN
 from claimbook.site.verdicts.counts import damaged, given
 from claimbook.site.words import HAPPENED
 
@@ -138,7 +138,7 @@ def validation(page: Page, node: Element) -> Sequence[Node | str]:
     run = page.content.results.run(node["chapter"])
     said = run.state
     if run.state != NOT_RUN:
-        commit, environment, _, _, *date = origin.details([run])
+        commit, environment, _, _, *date = stamps.details([run])
         python = f" (Python {run.origin['python']})" if "python" in run.origin else ""
         said += f"; {', '.join([commit, environment + python, *date])}"
     words = page.to_page("book/downloads") + "#last-validated"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from docutils.nodes import Element, Node
 
-from claimbook.runs.cache import first_page, is_second
+from claimbook.pages import first_page, is_second
 from claimbook.site.content import label
 from claimbook.site.nodes import badge, html_tag, slug, spaced, tag, unseen
 from claimbook.site.page import Page

@@ -14,7 +14,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from claimbook.ledger import format_value
-from claimbook.runs.cache import CHAPTERS, is_second
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import content_of
 from claimbook.site.nodes import badge, from_run, spaced, tag
 from claimbook.site.numbers import written

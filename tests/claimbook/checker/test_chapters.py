@@ -9,7 +9,7 @@ from claimbook.checker import chapters
 @pytest.fixture
 def chapter(tmp_path, monkeypatch):
     """Write the sound chapter with one text in the place of another; returns its path."""
-    monkeypatch.setattr(chapters.cache, "toc_chapters", lambda root: [SOUND])
+    monkeypatch.setattr(chapters, "toc_chapters", lambda root: [SOUND])
 
     def write(old, new):
         text = (MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8")

@@ -17,7 +17,7 @@ def session(monkeypatch):
     now = SimpleNamespace(seconds=0.0)
     terminal = SimpleNamespace(ensure_newline=lambda: None, write_line=shown.append)
     monkeypatch.setattr(findings.time, "monotonic", lambda: now.seconds)
-    monkeypatch.setattr(findings.cache, "known_seconds", lambda name, root: 70.0)
+    monkeypatch.setattr(findings.notebooks, "by_length", lambda name, root: (False, -70.0))
     told = Progress(terminal)
 
     def cell(number, seconds, chapter=CHAPTER, **other):

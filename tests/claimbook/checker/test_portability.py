@@ -7,7 +7,8 @@ from small_book import SOUND, Book
 
 from claimbook.checker import portability
 from claimbook.checker.portability import Variant
-from claimbook.runs import cache, store
+from claimbook.pages import chapter_path, read_chapter, toc_chapters
+from claimbook.runs import memo
 from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
 
 # 60 steps of the logistic map: each doubles a change, 10⁻¹³ at the start is all of it at the end
@@ -50,7 +51,7 @@ def test_a_perturbed_run_names_what_is_chaotic(perturbed):
 
 def test_nothing_of_a_perturbed_run_is_kept_as_a_run(perturbed):
     book, *_ = perturbed
-    assert not cache.cache_path(book.root).exists()
+    assert not (book.root / "_build" / "runs").exists()
     assert {path.name for path in (book.root / "_build" / "portability").iterdir()} == {
         "00_mini@perturbed:2.yml",
         "06_chaos@perturbed:2.yml",
@@ -67,7 +68,7 @@ def test_kernels_are_told_whatever_the_shell_had_said_and_the_shell_is_left_alon
     monkeypatch.setattr(os, "environ", {**shell})  # not the one that later tests hand on
     with portability.told(Variant("default")):
         assert os.environ[ARITHMETIC] == "default"
-        assert store.folder().name == os.environ[VARIANT] == "default"
+        assert memo.folder().name == os.environ[VARIANT] == "default"
     with portability.told(Variant("threads")):
         assert {os.environ[name] for name in THREADS} == {"2"}
     assert os.environ == shell
@@ -95,9 +96,9 @@ def test_a_book_without_the_function_is_told_what_to_name(tmp_path, settings):
         portability.perturbing(tmp_path)
 
 
-@pytest.mark.parametrize("chapter", cache.toc_chapters())
+@pytest.mark.parametrize("chapter", toc_chapters())
 def test_every_chapter_can_be_given_two_threads(chapter):
-    notebook = cache.read_chapter(cache.chapter_path(chapter))
+    notebook = read_chapter(chapter_path(chapter))
     portability.give_threads(notebook)
     with pytest.raises(ValueError, match="must have one line"):
         portability.give_threads(notebook)

@@ -11,7 +11,7 @@ from claimbook.checker.knobs import Turn
 from claimbook.checker.reference import Reference
 from claimbook.ledger import Record
 from claimbook.ledger.prose import VERDICT
-from claimbook.runs.origin import AGREES, DISAGREES
+from claimbook.runs.provenance import AGREES, DISAGREES
 
 A = Record("01_mini", "mini-a", "holds", 1.0, 0.1, {}, {}, {}, True)
 B = Record("01_mini", "mini-b", "fails", 2.0, 0.1, {}, {}, {}, True)
@@ -55,9 +55,9 @@ def kept(tmp_path, monkeypatch):
     """The runs that are put into the cache, while the page has the key ``folder.now``."""
     stored = []
     folder = SimpleNamespace(now="key", stored=stored)
-    monkeypatch.setattr(run.cache, "page_key", lambda path, root: folder.now)
-    monkeypatch.setattr(run.cache, "store_run", lambda *args: stored.append(dict(args[-1])))
-    monkeypatch.setattr(run, "now", lambda root: {})
+    monkeypatch.setattr(run, "page_key", lambda path, root: folder.now)
+    monkeypatch.setattr(run.notebooks, "store", lambda *args: stored.append(dict(args[-2])))
+    monkeypatch.setattr(run, "here", lambda root: {})
     return folder
 
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import rgb_to_hsv, to_hex
 
 from claimbook.figures import style
-from claimbook.runs import cache
+from claimbook.pages import chapter_path, read_chapter, toc_chapters
 from claimbook.site.pictures.dark import contrast
 
 
@@ -52,14 +52,14 @@ def strings(source):
     ("chapter", "quantities"),
     [
         (name, quantities)
-        for name in cache.toc_chapters()
+        for name in toc_chapters()
         for numbers, quantities in QUANTITIES.items()
         if name[:2] in numbers.split()
     ],
 )
 def test_quantities_that_meet_in_a_cell_have_colours_of_their_own(chapter, quantities):
     """In chapter 7 those of all chapters meet: there the style of a line tells them apart."""
-    for cell in cache.read_chapter(cache.chapter_path(chapter)).cells:
+    for cell in read_chapter(chapter_path(chapter)).cells:
         if cell.cell_type == "code" and "COLOURS[" in cell.source:
             met = strings(cell.source) & quantities
             assert len({style.COLOURS[name] for name in met}) == len(met), met

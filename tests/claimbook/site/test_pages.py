@@ -15,7 +15,7 @@ from small_site import ORIGIN, ROOT, SOUND, Site
 
 from claimbook.ledger import Ledger, Record, format_value, load, outputs
 from claimbook.ledger.comparison import greater
-from claimbook.runs import cache
+from claimbook.runs.notebooks import current
 from claimbook.site.downloads import export, portable
 from claimbook.site.results import reservation
 from iclutils.ground.estimate import Estimate
@@ -112,7 +112,7 @@ def test_a_card_says_first_what_was_found(site):
 @pytest.fixture(scope="module")
 def records(site):
     small, _ = site
-    run = cache.cached_run(small.chapter, cache.cache_path(small.root))
+    run = current(small.chapter, small.root)
     return outputs.records(run.notebook)
 
 
@@ -357,7 +357,7 @@ def test_the_data_have_all_of_it(site):
     control = found["fair-fails"]["controls"]["corrected"]
     assert (control["kind"], control["outcome"]) == ("right", "supported")
     assert found["fair-fails"]["quantity"].startswith("exponent of")
-    small = cache.cached_run(site[0].chapter, cache.cache_path(site[0].root))
+    small = current(site[0].chapter, site[0].root)
     for name, row in found.items():
         assert row["seeds"] == SEEDS.get(name, {})
         assert row["chapter_seconds"] == small.seconds == 45.0

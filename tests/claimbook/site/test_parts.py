@@ -22,15 +22,17 @@ from claimbook import figures
 from claimbook.figures.svg import as_svg
 from claimbook.ledger import Ledger, load
 from claimbook.ledger.prose import VERDICT
-from claimbook.runs import cache, origin
-from claimbook.site import results
+from claimbook.pages import SPECIALIST, read_chapter, toc_pages
+from claimbook.runs import notebooks, provenance
+from claimbook.runs.page_key import page_key
+from claimbook.site import results, stamps
 from claimbook.site.downloads.offers import size_text
 from claimbook.site.pictures.dark import dark_svg
 from claimbook.site.pictures.gallery import SVG
 from claimbook.site.verdicts import filters, times
 from iclutils.ground.estimate import Estimate
 
-SECOND = SOUND + cache.SPECIALIST
+SECOND = SOUND + SPECIALIST
 NOTEBOOK = f"book/downloads/{SOUND}.ipynb"
 SECONDS = {SOUND: 45.0, SECOND: 300.0}
 HEAD = "---".join((MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8").split("---")[:2])
@@ -270,10 +272,9 @@ class Parts(Site):
             records = self.records()
             table = v4.new_output("display_data", data={"text/html": TABLE, "text/plain": "-0.5"})
             code[-1]["outputs"] = [*map(verdict, records), table]
-        run = {**ORIGIN, "reference": origin.reference(chapter, self.root)}
-        place = cache.cache_path(self.root)
-        key = cache.page_key(path, self.root)
-        cache.store_run(notebook, path, place, SECONDS[chapter], key, run)
+        run = {**ORIGIN, "reference": provenance.reference(chapter, self.root)}
+        run["seconds"] = SECONDS[chapter]
+        notebooks.store(notebook, path, page_key(path, self.root), run, self.root)
 
 
 @pytest.fixture(scope="module")
@@ -361,7 +362,7 @@ def test_a_recorded_sweep_is_offered_with_all_that_made_it(pages):
 
 
 def test_the_sidebar_has_the_titles_of_all_pages_and_a_page_its_own_sections(site, pages):
-    order = [pages[f"{name}.html"] for name in cache.toc_pages(site.root)]
+    order = [pages[f"{name}.html"] for name in toc_pages(site.root)]
     titles = [re.sub(r"^[\d.]+ |#$", "", said(soup.select_one("article h1"))) for soup in order]
     for soup in pages.values():
         listed = soup.select("nav.bd-links li > a")
@@ -438,8 +439,8 @@ def test_the_table_of_the_runs_has_each_and_their_sum(pages):
     table = page(pages, "lists").select_one("table.run-times")
     lines = [[said(cell) for cell in line.select("th, td")] for line in table.select("tbody tr")]
     shown = {
-        SOUND: [times.duration(SECONDS[SOUND]), "0", origin.OWN_SETTINGS],
-        SECOND: [times.duration(SECONDS[SECOND]), "0", origin.COMPARED],
+        SOUND: [times.duration(SECONDS[SOUND]), "0", stamps.OWN_SETTINGS],
+        SECOND: [times.duration(SECONDS[SECOND]), "0", stamps.COMPARED],
     }
     assert [line[1:] for line in lines[:-1]] == list(shown.values())
     assert lines[-1][1] == times.duration(sum(SECONDS.values()))
@@ -451,13 +452,13 @@ def test_the_head_of_a_chapter_says_how_it_was_run(pages):
         for line in page(pages, SOUND).select(".chapter-card dl.claim-facts > div")
     }
     assert facts["Run"] == "45 s on one core, master seed 0"
-    assert facts["Last validated"].startswith(f"{origin.OWN_SETTINGS}; commit abc1234567 (clean)")
+    assert facts["Last validated"].startswith(f"{stamps.OWN_SETTINGS}; commit abc1234567 (clean)")
 
 
 def test_the_digest_changes_with_everything_that_pages_show():
-    one = results.Results({"c": {}}, {"c": origin.Run()}, {"row": {"1": "holds"}})
+    one = results.Results({"c": {}}, {"c": stamps.Run()}, {"row": {"1": "holds"}})
     assert replace(one).digest() == one.digest()
-    assert replace(one, runs={"c": origin.Run("run")}).digest() != one.digest()
+    assert replace(one, runs={"c": stamps.Run("run")}).digest() != one.digest()
     for field in fields(one):
         assert replace(one, **{field.name: {}}).digest() != one.digest(), field.name
 
@@ -658,7 +659,7 @@ def test_the_notebook_has_what_the_page_has(site, pages, chapter):
         shown.insert(1, "|" + " --- |" * len(lines[0]))
         assert "\n".join(shown) in text
     code = [cell for cell in cells if cell["cell_type"] == "code"]
-    source = cache.read_chapter(site.root / "book" / "chapters" / f"{chapter}.md")
+    source = read_chapter(site.root / "book" / "chapters" / f"{chapter}.md")
     written = [cell for cell in source.cells if cell.cell_type == "code"]
     for cell, own in zip(code, written, strict=True):
         folded = "hide-input" in own.metadata.get("tags", [])

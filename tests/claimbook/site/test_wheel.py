@@ -13,10 +13,9 @@ import pytest
 from claimbook.site.downloads import wheel
 
 PROGRAM = """
-from iclutils import recorded
+from claimbook import cached, read_record
 from claimbook.ledger import Ledger, load
 from claimbook.files import packages
-from claimbook.runs.store import kept
 from iclutils.ground.validation import positive
 
 import iclutils
@@ -25,8 +24,8 @@ assert iclutils.__file__.startswith({here!r}), iclutils.__file__
 settings = load()["chapters"]["03_linear_attention"]["settings"]
 assert packages() == ("iclutils",)
 assert Ledger("03_linear_attention", **settings).rows
-assert recorded.read("05_double_descent")["jobs"]
-assert kept(positive, "x", 2.0) == 2.0
+assert read_record("05_double_descent")["jobs"]
+assert cached(positive, "x", 2.0) == 2.0
 """
 
 

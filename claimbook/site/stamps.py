@@ -1,25 +1,10 @@
-"""Where a run comes from: commit, environment, and whether it was compared with its reference.
+"""The stamp of a page: one sentence that says which run it shows, and whether that was compared."""
 
-And the stamp: one sentence that says so and no more. The checker keeps an *origin* beside every run
-in the cache; the site reads it when it is built.
-
-    python -m claimbook.runs.origin      what a run made now would be stamped with
-"""
-
-import hashlib
-import platform
-import subprocess
 from collections import Counter
-from collections.abc import Sequence
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, NamedTuple, TypedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from claimbook.files import ROOT
-from claimbook.runs import code
-
-AGREES, DISAGREES = "agrees", "disagrees"
-GIT_TIMEOUT = 60.0  # seconds
+from claimbook.runs.provenance import AGREES, DISAGREES
 
 # The states of a run, as its stamp words them.
 COMPARED = "run and compared with the reference values"
@@ -33,71 +18,6 @@ ONLY_RUN = (
 NOT_RUN = "not run"
 
 
-class Origin(TypedDict, total=False):
-    """What is kept about a run; ``outcome`` and ``reference`` where it was compared."""
-
-    commit: str | None
-    clean: bool | None
-    environment: str
-    python: str
-    date: str
-    outcome: str | None
-    reference: str | None
-
-
-class Commit(NamedTuple):
-    """The checked-out commit and whether the tree is just that; both None where there is none."""
-
-    name: str | None
-    clean: bool | None
-
-
-NO_COMMIT = Commit(None, None)
-
-
-def git(root: Path, *arguments: str) -> str | None:
-    """What git says about ``root``, or None where there is no git or it refuses."""
-    command = ["git", "-C", str(root), *arguments]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def commit(root: Path = ROOT) -> Commit:
-    """The commit of ``root``, which must be a checkout of its own and not lie inside another."""
-    top = git(root, "rev-parse", "--show-toplevel")
-    if top is None or Path(top).resolve() != root.resolve():
-        return NO_COMMIT
-    head = git(root, "rev-parse", "--short=10", "HEAD")
-    changes = git(root, "status", "--porcelain")
-    return Commit(head, changes == "") if head else NO_COMMIT
-
-
-def environment(root: Path = ROOT) -> str:
-    """A digest of what the code ran on, as far as the book pins it: interpreter and lock."""
-    return code.digest([], root)[:8]
-
-
-def reference(name: str, root: Path = ROOT) -> str | None:
-    """A digest of the chapter's reference values, or None where it has none."""
-    path = root / "tests" / "expected" / f"{name}.yml"
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else None
-
-
-def now(root: Path = ROOT) -> Origin:
-    """The origin of a run that starts now."""
-    head, clean = commit(root)
-    return Origin(
-        commit=head,
-        clean=clean,
-        environment=environment(root),
-        python=platform.python_version(),
-        date=datetime.now(UTC).date().isoformat(),
-    )
-
-
 class Run(NamedTuple):
     """What the stamp needs of one chapter's run; all empty where there is none.
 
@@ -107,10 +27,10 @@ class Run(NamedTuple):
     state: str = NOT_RUN
     seconds: float | None = None
     seed: Any = None
-    origin: Origin = Origin()
+    origin: Mapping[str, Any] = {}
 
 
-def state(origin: Origin, reference_now: str | None, default_settings: bool) -> str:
+def state(origin: Mapping[str, Any], reference_now: str | None, default_settings: bool) -> str:
     """The words for a run with this origin, beside the reference values as they are now."""
     if not default_settings:
         return OWN_SETTINGS
@@ -121,7 +41,7 @@ def state(origin: Origin, reference_now: str | None, default_settings: bool) -> 
     return COMPARED if origin["outcome"] == AGREES else DIFFERS
 
 
-def commit_words(origin: Origin) -> str:
+def commit_words(origin: Mapping[str, Any]) -> str:
     """The commit of a run, and whether the tree was clean."""
     if "commit" not in origin:
         return "commit not recorded"
@@ -180,7 +100,3 @@ def summary(runs: Sequence[Run]) -> str:
     origins = f"; {', '.join(details(made))}" if made else ""
     return f"The chapters' code: {what}{origins}."
 
-
-if __name__ == "__main__":
-    for field, value in now().items():
-        print(f"{field:12} {value}")

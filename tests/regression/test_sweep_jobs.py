@@ -6,8 +6,9 @@ import math
 import pytest
 import torch
 
-from iclutils import recorded
-from iclutils.regression import layer_training
+from book.sweeps import SWEEPS
+from claimbook import read_record
+from iclutils.regression import layer_training, sweep_jobs
 from iclutils.regression.diversity import four_digits
 from iclutils.regression.fleet import draw_fleet
 from iclutils.regression.setting import Setting, errors
@@ -26,19 +27,19 @@ POINT = {
 
 def test_reduced_errors_are_those_of_the_setting():
     expected = errors(Setting(6, 3, 0.5, 0.5, 0.1), [0.1], 0, 0)
-    found = recorded.reduced_errors(**POINT)
+    found = sweep_jobs.reduced_errors(**POINT)
     assert [found["icl"], found["idg"]] == expected[0].tolist()
     endless = errors(Setting(6, 3, math.inf, 0.5, 0.1), [0.1], 0, 0)
-    assert recorded.reduced_errors(**{**POINT, "kappa": "inf"})["icl"] == float(endless[0, 0])
+    assert sweep_jobs.reduced_errors(**{**POINT, "kappa": "inf"})["icl"] == float(endless[0, 0])
 
 
 def test_dmmse_is_measured_on_the_same_tasks():
-    found = recorded.reduced_and_dmmse_errors(**POINT, contexts=4000)
-    assert recorded.reduced_errors(**POINT).items() <= found.items()
+    found = sweep_jobs.reduced_and_dmmse_errors(**POINT, contexts=4000)
+    assert sweep_jobs.reduced_errors(**POINT).items() <= found.items()
     # k = 1: the posterior is the task itself, so that only the noise is left on the list and
     # ‖w − w₁‖²/d off it
     one = {**POINT, "kappa": 0.1, "trial": 1}
-    alone = recorded.reduced_and_dmmse_errors(**one, contexts=4000)
+    alone = sweep_jobs.reduced_and_dmmse_errors(**one, contexts=4000)
     assert alone["dmmse_idg"] == pytest.approx(0.1)  # exact but for rounding
     w = Setting(6, 3, 0.1, 0.5, 0.1).tasks(0, 1)
     power = float(w.square().sum())
@@ -48,7 +49,7 @@ def test_dmmse_is_measured_on_the_same_tasks():
 
 
 def test_trained_layer_errors_have_four_digits_and_converge():
-    found = recorded.trained_layer_errors(d=3, n=10, sets=2, rho=0.01, seed=0)
+    found = sweep_jobs.trained_layer_errors(d=3, n=10, sets=2, rho=0.01, seed=0)
     assert set(found) == {"train", "icl"}
     assert max(found["train"]) < 1e-10  # 10 prompts, 15 parameters: fitted, as chapter 5b counts
     for digits, kept in ((4, True), (3, False)):
@@ -57,8 +58,8 @@ def test_trained_layer_errors_have_four_digits_and_converge():
 
 def test_softmax_layers_are_other_layers_on_the_same_prompts():
     settings = {"d": 2, "n": 5, "sets": 4, "rho": 0.01, "seed": 0}
-    linear = recorded.trained_layer_errors(**settings)
-    softmax = recorded.trained_layer_errors(softmax=True, **settings)
+    linear = sweep_jobs.trained_layer_errors(**settings)
+    softmax = sweep_jobs.trained_layer_errors(softmax=True, **settings)
     prompts = draw_fleet([5] * 4, 2, 2, 0.01, 0)
     expected = layer_training.fit(prompts, 0, softmax=True, iterations=1000, unconverged=0.25)
     fresh = draw_fleet([400] * 4, 2, 2, 0.01, 0, role="test")
@@ -68,12 +69,12 @@ def test_softmax_layers_are_other_layers_on_the_same_prompts():
 
 def test_layers_can_take_steps_of_adamw_instead():
     settings = {"d": 2, "n": 5, "sets": 4, "rho": 0.01, "seed": 0}
-    found = recorded.trained_layer_errors(softmax=True, steps=30, **settings)
+    found = sweep_jobs.trained_layer_errors(softmax=True, steps=30, **settings)
     prompts = draw_fleet([5] * 4, 2, 2, 0.01, 0)
     [expected] = layer_training.train(prompts, 0, [30], softmax=True)
     assert found["train"] == four_digits(expected.loss(prompts))
     [linear] = layer_training.train(prompts, 0, [30])
-    assert recorded.trained_layer_errors(steps=30, **settings)["train"] == four_digits(
+    assert sweep_jobs.trained_layer_errors(steps=30, **settings)["train"] == four_digits(
         linear.loss(prompts)
     )
 
@@ -90,26 +91,47 @@ def test_trained_transformer_errors_are_small_and_named():
         "rate": 1e-3,
         "seed": 0,
     }
-    fresh = recorded.trained_transformer_errors(tasks=None, **settings)
-    pooled = recorded.trained_transformer_errors(tasks=2, **settings)
+    fresh = sweep_jobs.trained_transformer_errors(tasks=None, **settings)
+    pooled = sweep_jobs.trained_transformer_errors(tasks=2, **settings)
     assert set(fresh) == {"train", "icl"}
     assert set(pooled) == {"train", "icl", "idg"}
     assert torch.tensor(pooled["idg"]).shape == (3, 2)
 
 
-def test_drift_knows_the_sweeps_by_name():
-    with pytest.raises(KeyError, match="name must be one of"):
-        recorded.drift("circles", [])
-    with pytest.raises(ValueError, match="at least one row"):
-        recorded.drift("05b_attention_layers", [])
-    with pytest.raises(KeyError, match="name must be one of"):
-        recorded.read("circles")
+def halves(*, x: int, device: str = "cpu"):
+    return {"y": x / 2, "z": [0.0, 2.0 * x]}
 
 
-@pytest.mark.parametrize("name", sorted(recorded.SWEEPS))
+def test_drift_is_the_largest_change_of_a_number():
+    row = {"x": 1, "y": 0.5, "z": [0.0, 2.0], "cpu_s": 0.1}
+    assert sweep_jobs.settings_of(halves, row) == {"x": 1}
+    assert sweep_jobs.drift(halves, row) == 0
+    # 2 for 2.5: exact but for rounding, which pytest's default of 1e-6 covers
+    assert sweep_jobs.drift(halves, row | {"z": [0.0, 2.5]}) == pytest.approx(0.2)
+
+
+def test_tabulate_lays_rows_out_by_axes():
+    rows = [
+        {"a": a, "t": t, "kind": kind, "y": 10.0 * a + t, "sets": [[1.0, 10.0 * a + t]] * 4}
+        for kind in "xy"
+        for a in (2, 1)
+        for t in (0, 1, 2)
+    ]
+    both = sweep_jobs.tabulate(rows, ["a", "t"], ["y", "t"], kind="x")
+    assert both[..., 0].tolist() == [[10, 11, 12], [20, 21, 22]]
+    assert both[..., 1].tolist() == [[0, 1, 2]] * 2
+    lists = sweep_jobs.tabulate(rows, ["a", "t"], ["sets"], kind="x")
+    assert lists.shape == (2, 3, 1, 4, 2)
+    assert lists[1, 2, 0, 3].tolist() == [1, 22]
+    for some in (rows, rows[1:6]):
+        with pytest.raises(ValueError, match="every combination"):
+            sweep_jobs.tabulate(some, ["a", "t"], ["y"])
+
+
+@pytest.mark.parametrize("name", sorted(SWEEPS))
 def test_registered_jobs_are_distinct_and_recorded(name):
-    jobs = recorded.SWEEPS[name].jobs
+    jobs = SWEEPS[name].jobs
     assert len({json.dumps(job, sort_keys=True) for job in jobs}) == len(jobs)
-    rows = recorded.read(name)["jobs"]
+    rows = read_record(name)["jobs"]
     settings = [{key: row[key] for key in job} for row, job in zip(rows, jobs, strict=True)]
     assert settings == jobs

@@ -1,0 +1,119 @@
+"""The sweeps that the book records: the function of each and its list of jobs.
+
+    python -m book.sweeps 05_double_descent --workers 2              # processes
+    python -m book.sweeps 05_double_descent --dask tcp://host:8786   # a Dask cluster
+
+The second needs the package ``distributed``; ``--device cuda`` trains the wide transformers on a
+GPU. An interrupted sweep goes on, and jobs that are added to a list are added to its record:
+:mod:`claimbook.runs.sweeps`.
+"""
+
+from claimbook.runs.sweeps import Job, Sweep, main
+from iclutils.regression import training_jobs
+from iclutils.regression.diversity import transformer_by_curriculum, transformers_on_lists
+from iclutils.regression.sweep_jobs import (
+    reduced_and_dmmse_errors,
+    reduced_errors,
+    trained_layer_errors,
+    trained_transformer_errors,
+)
+
+
+def _reduced_job(
+    alpha: float, kappa: float | str, tau: float, rho: float, trial: int, seed: int
+) -> Job:
+    return {
+        "d": 100,
+        "alpha": alpha,
+        "kappa": kappa,
+        "tau": tau,
+        "rho": rho,
+        "ridge": 1e-5,
+        "trial": trial,
+        "seed": seed,
+    }
+
+
+# of the planned jobs; raise one and run its sweep to add to the record
+DOUBLE_DESCENT_RUN = 400
+CONTEXT_LENGTH_RUN = 518
+
+
+def _double_descent(seed: int = 0, run: int = DOUBLE_DESCENT_RUN) -> list[Job]:
+    """Ten pretraining sets of four panels, then more of the three at κ = ½: 60 below the peak, and
+    150 above it, where they differ more.
+    """
+    taus = (0.2, 0.4, 0.6, 0.8, 1.2, 1.4, 1.6, 1.8, 2.0)
+    panels: list[tuple[float, float | str]] = [(1, 0.5), (10, 0.5), (100, 0.5), (10, "inf")]
+    points = [(trial, *panel, tau) for trial in range(10) for panel in panels for tau in taus]
+    # the peak takes most of the time
+    points += [(trial, *panel, 1.0) for trial in range(10) for panel in panels]
+    points += [
+        (trial, *panel, tau)
+        for trial in range(10, 150)
+        for panel in panels[:3]
+        for tau in taus
+        if trial < 60 or tau > 1
+    ]
+    jobs = [
+        _reduced_job(alpha, kappa, tau, 0.01, trial, seed) for trial, alpha, kappa, tau in points
+    ]
+    return jobs[:run]
+
+
+def _task_diversity(seed: int = 0) -> list[Job]:
+    kappas = (0.2, 0.5, 0.8, 1, 1.25, 2, 5, 10, 20, 50)
+    return [
+        {
+            "d": 100,
+            "alpha": alpha,
+            "kappa": kappa,
+            "tau": alpha / 5,
+            "rho": 0.01,
+            "ridge": 1e-5,
+            "contexts": 40,
+            "trial": trial,
+            "seed": seed,
+        }
+        for trial in range(6)
+        for alpha in (10, 20, 40)
+        for kappa in kappas
+    ]
+
+
+def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
+    """Six pretraining sets of three panels, then up to 120 of six points with much noise."""
+    panels = ((0.5, 0.5), (0.5, 0.1), (20, 0.5))  # τ and ρ
+    jobs = [
+        _reduced_job(alpha, kappa, tau, rho, trial, seed)
+        for tau, rho in panels
+        for trial in range(6)
+        for kappa in (0.1, 0.2, 0.5, 1, 2)
+        for alpha in (0.2, 1, 2.5, 5, 10, 40, 160)
+        # 200 000 prompts at τ = 20: six sets for one κ, two for the others
+        if trial < 2 or tau < 1 or kappa == 0.5
+    ]
+    jobs += [
+        _reduced_job(alpha, kappa, 0.5, 0.5, trial, seed)
+        for trial in range(6, 120)
+        for kappa in (0.2, 0.5, 2)
+        for alpha in (2.5, 10)
+    ]
+    return jobs[:run]
+
+
+SWEEPS = {
+    "05_double_descent": Sweep(reduced_errors, _double_descent()),
+    "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
+    "05_context_length": Sweep(reduced_errors, _context_length()),
+    "05b_attention_layers": Sweep(trained_layer_errors, training_jobs.attention_layers()),
+    "05b_softmax_layers": Sweep(trained_layer_errors, training_jobs.softmax_layers()),
+    "05b_trained_transformers": Sweep(trained_transformer_errors, training_jobs.transformers()),
+    "05b_wide_transformers": Sweep(transformers_on_lists, training_jobs.wide_transformers()),
+    "05b_wide_peak": Sweep(transformers_on_lists, training_jobs.wide_peak()),
+    "05c_talk_size": Sweep(transformer_by_curriculum, training_jobs.talk_size()),
+}
+
+
+if __name__ == "__main__":
+    main(SWEEPS)

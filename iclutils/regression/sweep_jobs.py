@@ -1,0 +1,196 @@
+"""Compute the jobs of the book's recorded sweeps, and read their rows.
+
+The arguments of a job's function are the names of the settings in the records' files, and so stay
+as they are.
+"""
+
+import inspect
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.ground import validation
+from iclutils.ground.randomness import stream
+from iclutils.regression import layer_training, transformer_training
+from iclutils.regression.diversity import four_digits
+from iclutils.regression.dmmse import dmmse_errors
+from iclutils.regression.fleet import draw_fleet
+from iclutils.regression.layers import Layers
+from iclutils.regression.setting import Setting, errors
+from iclutils.regression.transformers import Architecture, losses
+
+Row = Mapping[str, Any]
+
+
+def reduced_errors(
+    *,
+    d: int,
+    alpha: float,
+    kappa: float | str,
+    tau: float,
+    rho: float,
+    ridge: float,
+    trial: int,
+    seed: int,
+) -> dict[str, float]:
+    """A job: the exact errors of the reduced model on one pretraining set.
+
+    ``kappa`` may be the text "inf", which JSON has no number for. Raises ``KeyError`` for
+    another text, ``ValueError`` for a value out of its range, with its name.
+    """
+    if isinstance(kappa, str):
+        kappa = float(validation.one_of("kappa", kappa, ("inf",)))
+    setting = Setting(d, alpha, kappa, tau, rho)
+    icl, idg = errors(setting, [ridge], seed, trial)[0].tolist()
+    return {"icl": icl, "idg": idg}
+
+
+def reduced_and_dmmse_errors(
+    *,
+    d: int,
+    alpha: float,
+    kappa: float,
+    tau: float,
+    rho: float,
+    ridge: float,
+    contexts: int,
+    trial: int,
+    seed: int,
+) -> dict[str, float]:
+    """A job: the reduced model's errors, and those of dMMSE on the same pretraining tasks.
+
+    The first are :func:`reduced_errors`, the second means over ``contexts``
+    contexts with fresh tasks, and as many with pretraining tasks.
+    """
+    setting = Setting(d, alpha, kappa, tau, rho)
+    tasks = setting.tasks(seed, trial)
+    found = reduced_errors(
+        d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho, ridge=ridge, trial=trial, seed=seed
+    )
+    for name, fresh in (("dmmse_icl", True), ("dmmse_idg", False)):
+        generator = stream(seed, name, d, setting.ell, setting.k, trial)
+        drawn = dmmse_errors(tasks, setting.ell, rho, generator, contexts, fresh=fresh)
+        found[name] = float(drawn.mean())
+    return found
+
+
+def trained_layer_errors(
+    *,
+    d: int,
+    n: int,
+    sets: int,
+    rho: float,
+    seed: int,
+    softmax: bool = False,
+    steps: int | None = None,
+) -> dict[str, list[float]]:
+    """A job: attention layers trained on n prompts each, at α = 1.
+
+    The error of each of the ``sets`` layers on its training set and on 400 fresh prompts, to four
+    digits. They are trained to convergence: linear layers take 200 iterations, and where the
+    attention is ``softmax`` they take 1000. Or they take as many ``steps`` of AdamW, whose
+    convergence is not asked. Raises ``RuntimeError`` where, without ``steps``, more than an eighth
+    of the layers do not converge, or a quarter of those with a softmax.
+    """
+    fleet = draw_fleet([n] * sets, d, d, rho, seed)
+    test = draw_fleet([400] * sets, d, d, rho, seed, role="test")
+    how: dict[str, Any] = {"unconverged": 1 / 8}
+    if softmax:
+        how = {"iterations": 1000, "unconverged": 1 / 4}
+    layers: Layers
+    if steps is None:
+        layers = layer_training.fit(fleet, seed, softmax=softmax, **how)
+    else:
+        [layers] = layer_training.train(fleet, seed, [steps], softmax=softmax)
+    return {"train": four_digits(layers.loss(fleet)), "icl": four_digits(layers.loss(test))}
+
+
+def trained_transformer_errors(
+    *,
+    d: int,
+    blocks: int,
+    dense: int,
+    n: int,
+    tasks: int | None,
+    sets: int,
+    rho: float,
+    steps: int,
+    rate: float,
+    seed: int,
+) -> dict[str, list[list[float]]]:
+    """A job: transformers trained on ``sets`` sets of n prompts at α = 1, a model a set.
+
+    ``rate`` is the learning rate. After a twentieth, a quarter and all of the ``steps``: the error
+    on the training set, on fresh tasks and, where prompts share ``tasks`` tasks, on those; each
+    (3, sets), to four digits.
+    """
+    architecture = Architecture(d, blocks, dense)
+    fleet = draw_fleet([n] * sets, d, d, rho, seed, tasks=tasks)
+    measured = {"train": fleet, "icl": draw_fleet([1000] * sets, d, d, rho, seed, role="test")}
+    if tasks is not None:
+        measured["idg"] = draw_fleet([1000] * sets, d, d, rho, seed, tasks=tasks, role="test")
+    checkpoints = [steps // 20, steps // 4, steps]
+    trained = transformer_training.train(architecture, fleet, seed, checkpoints, learning_rate=rate)
+    return {
+        name: [four_digits(losses(architecture, weights, prompts)) for weights in trained]
+        for name, prompts in measured.items()
+    }
+
+
+# ------------------------------------------------------------------ rows of a record
+
+
+def tabulate(
+    rows: Sequence[Row], axes: Sequence[str], names: Sequence[str], **fixed: Any
+) -> Float[Tensor, "..."]:
+    """Lay out the results ``names`` of those rows that have the ``fixed`` settings.
+
+    The tensor has one axis for each of the settings ``axes``, along which its values are in rising
+    order, then one for ``names``; where a result is a list, its axes come last.
+
+    >>> rows = [{"d": d, "n": n, "error": d / n} for n in (4, 2) for d in (1, 2)]
+    >>> tabulate(rows, ["d", "n"], ["error"])[..., 0].tolist()
+    [[0.5, 0.25], [1.0, 0.5]]
+    >>> tabulate(rows, ["n"], ["error", "n"], d=2).tolist()
+    [[1.0, 2.0], [0.5, 4.0]]
+
+    Raises ``ValueError`` unless every combination of the axes' values occurs once.
+    """
+    chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
+    levels = [sorted({row[axis] for row in chosen}) for axis in axes]
+    cells = {tuple(row[axis] for axis in axes): [row[name] for name in names] for row in chosen}
+    grid = list(itertools.product(*levels))
+    if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
+        raise ValueError(
+            f"rows with {fixed} must hold every combination of {list(axes)} once; "
+            f"got {len(chosen)} rows for {len(grid)} combinations"
+        )
+    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
+    return found.reshape(*map(len, levels), *found.shape[1:])
+
+
+def settings_of(function: Callable[..., Any], row: Row) -> dict[str, Any]:
+    """Pick the settings of a row: what it has of the arguments of the job's ``function``.
+
+    >>> settings_of(trained_layer_errors, {"d": 5, "n": 40, "icl": [0.1], "cpu_s": 0.2})
+    {'d': 5, 'n': 40}
+    """
+    names = inspect.signature(function).parameters
+    return {name: value for name, value in row.items() if name in names}
+
+
+def drift(function: Callable[..., Mapping[str, Any]], row: Row) -> float:
+    """Compute a recorded row again; return the largest relative change of one of its numbers."""
+    results = function(**settings_of(function, row))
+    return max(_relative_change(value, row[name]) for name, value in results.items())
+
+
+def _relative_change(now: Any, then: Any) -> float:
+    """Return the largest relative change of a number, or of any in nested lists; 0 from 0 to 0."""
+    after = torch.as_tensor(now, dtype=torch.float64)
+    before = torch.as_tensor(then, dtype=torch.float64)
+    return float(((after - before).abs() / before.abs().clamp_min(1e-300)).max())

@@ -1,0 +1,220 @@
+"""A page's key: what changes it, and what leaves it alone."""
+
+import copy
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+import yaml
+
+from claimbook.files import write_atomically
+from claimbook.ledger import Ledger
+from claimbook.pages import CHAPTERS, chapter_path, code_of, read_chapter, toc_chapters
+from claimbook.runs import page_key
+from iclutils.ground import statistics
+
+ROOT = Path(__file__).resolve().parents[3]
+MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
+SOUND = "00_mini"
+PAGE = """\
+---
+jupytext:
+  text_representation:
+    format_name: myst
+---
+
+# A page
+
+```{code-cell} ipython3
+import torch
+from iclutils.one import f
+```
+
+```{code-cell} ipython3
+seed = 0
+```
+"""
+TOWERS = ("window", "regression", "stages")
+READ = {"figures", "files", "ledger", "pages", "runs"}  # the checker and the site run no page again
+PACKAGE = {
+    "iclutils/__init__.py": "",
+    "iclutils/one.py": "from iclutils.deep import inner\ndef f():\n    from iclutils import late\n",
+    "iclutils/late.py": '"""Late."""\n',
+    "iclutils/deep/__init__.py": "from . import beside\n",
+    "iclutils/deep/beside.py": "",
+    "iclutils/deep/inner.py": "from ..far import away\n",
+    "iclutils/deep/other.py": "",
+    "iclutils/far.py": "away = 1\n",
+    "claimbook/__init__.py": "",
+    "book/recorded/a.json": "1",
+    "book/recorded/b.json": "2",
+    "book/recorded/seeds.json": "3",
+    "book/recorded/authors/c.json": "4",
+    "requirements.lock": "torch==1\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A package of a few modules, a few records and the small chapter's ledger."""
+    for name, text in PACKAGE.items():
+        write_atomically(tmp_path / name, text)
+    shutil.copy(MINI / "claims.yml", tmp_path / "book")
+    write_atomically(tmp_path / CHAPTERS / f"{SOUND}.md", PAGE)
+    return tmp_path
+
+
+def key(root):
+    return page_key.page_key(chapter_path(SOUND, root), root)
+
+
+def write(root, text):
+    chapter_path(SOUND, root).write_text(text, encoding="utf8")
+
+
+def ledger(root):
+    return yaml.safe_load((root / page_key.CLAIMS).read_text(encoding="utf8"))
+
+
+def edit(data, place, value):
+    for step in place[:-1]:
+        data = data[step]
+    data[place[-1]] = value
+
+
+BLOCK = ("chapters", SOUND)
+ROW = (*BLOCK, "claims", 0)
+
+
+@pytest.mark.parametrize(
+    ("place", "runs_again"),
+    [
+        ((*ROW, "brief"), False),
+        ((*ROW, "statement"), False),
+        ((*ROW, "expected"), False),
+        ((*ROW, "amended"), False),
+        ((*ROW, "source", "printed"), False),
+        ((*ROW, "controls", "shifted", "what"), False),
+        (("documents", "ours", "title"), False),
+        (("chapters", "01_another"), False),
+        ((*BLOCK, "settings", "trials"), True),
+        ((*ROW, "id"), True),
+        ((*ROW, "quantity"), True),
+        ((*ROW, "parts"), True),
+        ((*ROW, "controls", "shifted", "kind"), True),
+        ((*ROW, "controls", "shifted", "condition"), True),
+    ],
+)
+def test_only_what_a_run_uses_of_the_ledger_is_in_the_key(root, place, runs_again):
+    before = key(root)
+    data = ledger(root)
+    edit(data, place, "changed")
+    (root / page_key.CLAIMS).write_text(yaml.safe_dump(data, allow_unicode=True), encoding="utf8")
+    assert (key(root) != before) == runs_again
+
+
+def test_a_text_that_is_only_set_in_another_way_leaves_the_key(root):
+    before = key(root)
+    for width in (40, 200):
+        text = yaml.safe_dump(ledger(root), width=width, sort_keys=width == 40)
+        (root / page_key.CLAIMS).write_text(text, encoding="utf8")
+        assert key(root) == before
+
+
+def test_a_check_reads_no_field_that_the_key_leaves_out():
+    """The record is the same where the rows have nothing else."""
+    whole = Ledger(SOUND, path=MINI / "claims.yml", seed=0, trials=400)
+    bare = copy.copy(whole)
+    rows = page_key.used_fields({"claims": [*whole.rows.values()]})["claims"]
+    bare.rows = {row["id"]: row for row in rows}
+    bare.records = {}
+    mean = statistics.estimate(torch.linspace(-1, 1, 40).double())
+    for book in (whole, bare):
+        book.check("mini-mean", mean, controls={"shifted": mean})
+    assert whole.records == bare.records
+
+
+@pytest.mark.parametrize(
+    ("name", "runs_again"),
+    [
+        ("iclutils/__init__.py", True),
+        ("iclutils/one.py", True),
+        ("iclutils/deep/__init__.py", True),  # the package of a module
+        ("iclutils/deep/inner.py", True),
+        ("iclutils/deep/beside.py", True),  # imported in the package
+        ("iclutils/far.py", True),  # imported from two packages above
+        ("iclutils/late.py", True),  # imported inside a function
+        ("iclutils/data.txt", True),  # no module, but in a package that is imported
+        ("iclutils/deep/other.py", False),
+        ("claimbook/__init__.py", False),
+        ("book/recorded/a.json", False),
+        ("requirements.lock", True),
+    ],
+)
+def test_only_the_code_that_a_page_reaches_is_in_its_key(root, name, runs_again):
+    before = key(root)
+    with (root / name).open("a") as file:
+        file.write('"""A docstring."""\n')
+    assert (key(root) != before) == runs_again
+
+
+def test_the_cells_are_in_the_key_and_the_prose_is_not(root):
+    before = key(root)
+    write(root, PAGE.replace("# A page", "# Another page"))
+    assert key(root) == before
+    write(root, PAGE.replace("seed = 0", "seed = 1"))
+    assert key(root) != before
+
+
+@pytest.mark.parametrize(
+    ("cell", "found"),
+    [
+        ("from iclutils import one", []),
+        ("read_record('a')['jobs']", ["a"]),
+        ("[read_record(name) for name in ('b', 'authors/c')]", ["authors/c", "b"]),
+        ("x = 1  # read_record('a')", []),
+        ("%time 1", ["a", "authors/c", "b"]),  # no plain Python: who knows
+    ],
+)
+def test_the_records_of_a_page_are_those_that_it_names(root, cell, found):
+    """And never the verdicts under other seeds."""
+    expected = [root / page_key.RECORDED / f"{name}.json" for name in found]
+    assert page_key.records_read([cell], root) == sorted(expected)
+    write(root, PAGE.replace("seed = 0", cell))
+    before = key(root)
+    (root / page_key.SEEDS_FILE).write_text("changed")
+    assert key(root) == before
+    for path in expected:
+        path.write_text("changed")
+        assert key(root) != before
+        before = key(root)
+
+
+def test_the_interpreter_is_in_the_key(root, monkeypatch):
+    before = key(root)
+    monkeypatch.setattr(page_key.platform, "python_version", lambda: "3.11.0")
+    assert key(root) != before
+
+
+LEFT = ["one.py~", ".#one.py", "#one.py#", ".ipynb_checkpoints/one.py", "__pycache__/one.pyc"]
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_what_an_editor_or_a_killed_writer_leaves_makes_nothing_stale(root, name):
+    write(root, PAGE.replace("seed = 0", "%time 1"))
+    before = key(root)
+    for folder in ("iclutils", "iclutils/deep", "book/recorded"):
+        write_atomically(root / folder / name, "two\n")
+    assert key(root) == before
+
+
+@pytest.mark.parametrize("name", toc_chapters())
+def test_no_page_of_the_book_is_run_again_for_the_checker_the_site_or_a_tower_it_leaves_out(name):
+    cells = code_of(read_chapter(chapter_path(name)))
+    reached = page_key.reached(cells, ROOT)
+    assert "claimbook.ledger.verdicts" in reached
+    rooms = {module.split(".")[1] for module in reached if module.startswith("claimbook.")}
+    assert rooms <= READ, f"of the machinery a page reads {', '.join(sorted(READ))}"
+    towers = {tower for tower in TOWERS if f"iclutils.{tower}" in reached}
+    assert towers == {tower for tower in TOWERS if f"iclutils.{tower}" in "\n".join(cells)}
