@@ -10,7 +10,7 @@ import re
 import sys
 from pathlib import Path
 
-from claimbook.files import ROOT, write_atomically
+from claimbook.files import ROOT, read_yaml, write_atomically
 from claimbook.ledger import schema
 from claimbook.pages import CHAPTERS, SPECIALIST, chapter_path, toc_chapters
 
@@ -27,10 +27,9 @@ def add(name: str, root: Path = ROOT) -> list[str]:
     second = name + SPECIALIST
     ledger, contents = root / "book" / "claims.yml", root / "_toc.yml"
     templates = root / TEMPLATES
-    blocks = schema.load(ledger)
-    if list(blocks)[-1] != "chapters":
+    if list(read_yaml(ledger))[-1] != "chapters":
         raise ValueError("claims.yml must end with 'chapters', where the new rows are written")
-    taken = {*toc_chapters(root), *blocks["chapters"]}
+    taken = {*toc_chapters(root), *schema.load(ledger).chapters}
     paths = [chapter_path(page, root) for page in (name, second)]
     if taken & {name, second} or any(path.exists() for path in paths):
         raise ValueError(f"there is a chapter {name} already")

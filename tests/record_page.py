@@ -3,13 +3,19 @@
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from bs4 import Tag
 
 from claimbook.ledger import Record, format_value
-from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
+from claimbook.ledger.comparison import (
+    CONTRADICTED,
+    SUPPORTED,
+    UNDECIDED,
+    Comparison,
+    Measured,
+    outcome_of,
+)
 from claimbook.site.verdicts.interval import WIDTH, headline
 from claimbook.site.words import LEGIBLE
 
@@ -17,7 +23,6 @@ SIGNS = {
     "holds": "✓",
     "holds in part": "◐",
     "fails": "✗",
-    "superseded": "↻",
     "undecided": "?",
     "not testable": "–",
 }
@@ -32,7 +37,6 @@ HOW = {  # the fields of a row that its card shows as they are written, by their
     "Kind": "kind",
     "Statistic": "statistic",
     "Tolerance from": "tolerance",
-    "Superseded by": "superseded_by",
     "Note": "note",
     "Let stand by the audit": "audit",
 }
@@ -148,8 +152,8 @@ def check_picture(svg: Tag, part: Comparison) -> None:
     place = float(str(dot["cx"]))
     edges = float(str(band["x"])), float(str(band["x"])) + float(str(band["width"]))
     if min(abs(place - edge) for edge in edges) > PIXEL:
-        exact = replace(part, half_width=0.0).at(part.value)
-        assert (edges[0] < place < edges[1]) == (exact.outcome == SUPPORTED)
+        exact = outcome_of(part.test, Measured(part.value), part.bound, part.margin)
+        assert (edges[0] < place < edges[1]) == (exact == SUPPORTED)
     ends = float(str(bar["x1"])), float(str(bar["x2"]))
     assert ends[0] <= place <= ends[1]
     if part.two_sided:

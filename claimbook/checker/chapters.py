@@ -26,8 +26,8 @@ from claimbook.checker.portability import Variant
 from claimbook.checker.reference import Reference, is_folded, printed_lines
 from claimbook.checker.run import ChapterRun, expected_path, note_of
 from claimbook.files import ROOT
-from claimbook.ledger import noted, schema
-from claimbook.ledger.noted import Note
+from claimbook.ledger import amendments, schema
+from claimbook.ledger.amendments import Note
 from claimbook.pages import code_of, read_chapter, toc_chapters
 from claimbook.runs import page_key, provenance
 
@@ -192,20 +192,20 @@ def rows_of(chapter: str) -> list[str]:
 
     Raises ``ValueError`` where there is none.
     """
-    blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
-    rows = blocks[chapter]["claims"] if chapter in blocks else []
+    blocks = schema.load(ROOT / "book" / "claims.yml").chapters
+    rows = blocks[chapter].claims if chapter in blocks else []
     if not rows:
         reason = "so that nothing would be checked"
         raise ValueError(f"{chapter}.md has no claim in book/claims.yml, {reason}")
-    return [row["id"] for row in rows]
+    return [row.id for row in rows]
 
 
 def unmeasured(chapter: str) -> dict[str, Note]:
-    """What there is to note of the chapter's rows that were never run."""
-    notes = noted.read(ROOT / "tests" / "rows.txt")
-    block = schema.load(ROOT / "book" / "claims.yml")["chapters"][chapter]
-    new = [row for row in block["claims"] if row["id"] not in notes]
-    return {row["id"]: noted.of_row(row) for row in new}
+    """Note the chapter's rows that were never run, as they are written."""
+    notes = amendments.read(ROOT / "tests" / "rows.txt")
+    claims = schema.load(ROOT / "book" / "claims.yml")
+    now = amendments.notes_of(claims)
+    return {row.id: now[row.id] for row in claims.chapters[chapter].claims if row.id not in notes}
 
 
 class ChapterCell(ChapterItem, nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types

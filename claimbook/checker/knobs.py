@@ -28,8 +28,8 @@ class Turn(NamedTuple):
 
 def declared(chapter: str) -> Mapping[str, Any]:
     """The knobs of a chapter as the ledger declares them, by name."""
-    chapters = schema.load(ROOT / "book" / "claims.yml")["chapters"]
-    knobs: Mapping[str, Any] = chapters[chapter]["knobs"]
+    chapters = schema.load(ROOT / "book" / "claims.yml").chapters
+    knobs: Mapping[str, Any] = chapters[chapter].knobs
     return knobs
 
 

@@ -11,8 +11,8 @@ from claimbook.checker.chapters import FIRST_NUMBERS, ChapterFile, TurnsOfChapte
 from claimbook.checker.findings import Progress
 from claimbook.checker.findings import pytest_runtest_makereport as pytest_runtest_makereport
 from claimbook.files import ROOT
-from claimbook.ledger import noted
-from claimbook.ledger.noted import Note
+from claimbook.ledger import amendments
+from claimbook.ledger.amendments import Note
 from claimbook.pages import CHAPTERS
 from claimbook.runs import notebooks
 
@@ -151,7 +151,7 @@ def note_first_numbers(terminal: pytest.TerminalReporter) -> None:
         for found in handed_on(terminal, FIRST_NUMBERS)
         for claim, note in found.items()
     }
-    for claim in noted.first_run(seen, ROOT / "tests" / "rows.txt"):
+    for claim in amendments.note_first_run(seen, ROOT / "tests" / "rows.txt"):
         terminal.line(f"{claim} is noted in tests/rows.txt; a later change is told in 'amended'")
 
 

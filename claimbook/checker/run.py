@@ -156,10 +156,10 @@ class ChapterRun:
 
     def audit_findings(self) -> Iterator[str]:
         """Where a row's check could not have come out otherwise, or a control is none."""
-        blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"]
+        blocks = schema.load(ROOT / "book" / "claims.yml").chapters
         records = outputs.records(self.notebook)
-        for row in blocks[self.chapter]["claims"]:
-            record = records.get(row["id"])
+        for row in blocks[self.chapter].claims:
+            record = records.get(row.id)
             if record is not None:
                 yield from complaints(audit(record, row), row)
 

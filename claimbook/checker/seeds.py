@@ -1,12 +1,12 @@
-"""The verdicts under other master seeds, which are recorded for the ledger page."""
+"""The verdicts under other master seeds, which are noted in ``tests/rows.txt``."""
 
-import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from claimbook.files import ROOT, read_json, write_atomically
-from claimbook.ledger import schema
-from claimbook.runs.page_key import SEEDS_FILE
+from claimbook.checker import written
+from claimbook.checker.run import expected_path
+from claimbook.files import ROOT
+from claimbook.ledger import amendments, schema
 
 REPORT = "report"  # of a report's properties: what a run found
 
@@ -22,20 +22,19 @@ class Report(NamedTuple):
 
 
 def record(reports: Iterable[Report]) -> None:
-    """Add the reports' verdicts to ``book/recorded/seeds.json``, in the order of ids and seeds.
+    """Note the seeds that confirm a row's verdict in ``tests/expected``, and those that do not.
 
-    Claims that are gone leave it.
+    A row whose criterion is not as it was noted is passed over.
     """
-    path = ROOT / SEEDS_FILE
-    known: dict[str, dict[str, str]] = read_json(path) if path.exists() else {}
+    path = ROOT / "tests" / "rows.txt"
+    notes = amendments.read(path)
+    now = amendments.notes_of(schema.load(ROOT / "book" / "claims.yml"))
     for report in reports:
+        expected = written.parse(expected_path(report.chapter).read_text(encoding="utf8")).claims
         for claim, verdict in report.verdicts.items():
-            known.setdefault(claim, {})[str(report.master_seed)] = verdict
-    blocks = schema.load(ROOT / "book" / "claims.yml")["chapters"].values()
-    claims = sorted(row["id"] for block in blocks for row in block["claims"])
-    kept = {
-        claim: {seed: known[claim][seed] for seed in sorted(known[claim], key=int)}
-        for claim in claims
-        if claim in known
-    }
-    write_atomically(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+            note = notes.get(claim)
+            if note is None or claim not in expected or note.criterion != now[claim].criterion:
+                continue
+            reference = expected[claim].claim.verdict
+            notes[claim] = note.with_seed(report.master_seed or 0, verdict, reference)
+    amendments.write(notes, path)

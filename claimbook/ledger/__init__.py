@@ -14,10 +14,10 @@ from claimbook.ledger.schema import (
     IN_PART,
     NOT_TESTABLE,
     OURS,
-    SUPERSEDED,
     UNDECIDED_ROW,
     VERDICTS,
     load,
+    plain,
 )
 from claimbook.ledger.verdicts import Ledger
 
@@ -27,7 +27,6 @@ __all__ = [
     "IN_PART",
     "NOT_TESTABLE",
     "OURS",
-    "SUPERSEDED",
     "UNDECIDED_ROW",
     "VERDICTS",
     "Ledger",
@@ -38,4 +37,5 @@ __all__ = [
     "format_value",
     "glue_text",
     "load",
+    "plain",
 ]

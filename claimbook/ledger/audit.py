@@ -47,18 +47,19 @@ class Named(NamedTuple):
 def audit(record: Record, row: Row) -> list[str]:
     """What is wrong with a row's check, one sentence each; empty where nothing is.
 
+    >>> from types import SimpleNamespace
     >>> from claimbook.ledger.comparison import Measured, greater, less
     >>> slope = {"slope": greater(Measured(0.3, 0.049))}
     >>> controls = {"wrong": less(Measured(0.3, 0.049))}
     >>> record = Record("c", "r", "holds", 0.3, 0.05, slope, controls, {}, True)
-    >>> row = {"controls": {"wrong": {"kind": "wrong", "what": "the opposite sign"}}}
+    >>> row = SimpleNamespace(controls={"wrong": SimpleNamespace(kind="wrong")})
     >>> for finding in audit(record, row):
     ...     print(finding)
     the wrong control 'wrong' (0.300 ± 0.049 < 0) only negates the part 'slope' (0.300 ± 0.049 > 0)
     """
     parts = [Named(name, found) for name, found in record.parts.items()]
     controls = [
-        Named(name, found, row["controls"][name]["kind"]) for name, found in record.controls.items()
+        Named(name, found, row.controls[name].kind) for name, found in record.controls.items()
     ]
     return [*_alone(parts, controls), *_together(parts, controls)]
 
@@ -68,15 +69,13 @@ def complaints(found: list[str], row: Row) -> list[str]:
 
     An excuse for nothing is complained of as well.
     """
-    if "audit" not in row:
-        listed = [f"{row['id']}: {finding}" for finding in found[:LISTED]]
+    if row.audit is None:
+        listed = [f"{row.id}: {finding}" for finding in found[:LISTED]]
         left = len(found) - LISTED
-        return (
-            [*listed, f"{row['id']}: and {left} more findings of this row"] if left > 0 else listed
-        )
+        return [*listed, f"{row.id}: and {left} more findings of this row"] if left > 0 else listed
     if found:
         return []
-    return [f"{row['id']}: its field 'audit' excuses nothing any more; remove it"]
+    return [f"{row.id}: its field 'audit' excuses nothing any more; remove it"]
 
 
 # -------------------------------------------------------------- each comparison by itself

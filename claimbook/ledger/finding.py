@@ -20,7 +20,7 @@ def finding_of(
     ``value`` and ``half_width`` are that number, the row's ``quantity`` its name; ``blunt`` says
     which control failed, and is empty where none did.
     """
-    number = f"Measured: {format_value(value, half_width)} ({row['quantity']})."
+    number = f"Measured: {format_value(value, half_width)} ({row.quantity})."
     return f"{what_came_out(parts, blunt)} {number}"
 
 

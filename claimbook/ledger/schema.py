@@ -1,29 +1,29 @@
 """The schema of ``book/claims.yml``, where claims are written down before they are measured."""
 
-import copy
 import datetime
 import functools
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 from claimbook.files import ROOT, read_yaml
-from claimbook.ledger import knobs
 from claimbook.ledger.conditions import Condition, check_conditions
-from claimbook.ledger.knobs import Knob
 
 CLAIMS_FILE = ROOT / "book" / "claims.yml"
 
-Verdict = Literal["holds", "holds in part", "fails", "superseded", "undecided", "not testable"]
-VERDICTS: tuple[str, ...] = get_args(Verdict)
-HOLDS, IN_PART, FAILS, SUPERSEDED, UNDECIDED_ROW, NOT_TESTABLE = VERDICTS
+Expected = Literal["holds", "holds in part", "fails", "undecided"]
+HOLDS, IN_PART, FAILS, UNDECIDED_ROW = "holds", "holds in part", "fails", "undecided"
+NOT_TESTABLE = "not testable"  # where a control did not do what its kind demands
+VERDICTS = (HOLDS, IN_PART, FAILS, UNDECIDED_ROW, NOT_TESTABLE)
 Kind = Literal["identity", "inequality", "rate", "limit", "ordering", "training outcome"]
 ControlKind = Literal["wrong", "null", "right"]
-WRONG, NULL, RIGHT = get_args(ControlKind)
+WRONG, NULL, RIGHT = "wrong", "null", "right"
 OURS = "ours"
+_IN_ROW = re.compile(r"\$\.claims\[(\d+)\]")  # in msgspec's messages
 AUDIT_EXCUSES = 10
 BRIEF = 140  # characters: two lines of a page
 
@@ -38,7 +38,11 @@ class LedgerError(ValueError):
     """``claims.yml`` breaks the schema; the message names file, row and field."""
 
 
-class Document(TypedDict):
+class Strict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A mapping of the file, with the fields that it may have."""
+
+
+class Document(Strict, frozen=True):
     """A source that claims are taken from.
 
     ``short`` is its name in tables, ``links`` are addresses by what they lead to (``arXiv``,
@@ -48,11 +52,11 @@ class Document(TypedDict):
     title: str
     kind: str
     version: str
-    short: NotRequired[str]
-    links: NotRequired[dict[Text, Address]]
+    short: str | None = None
+    links: dict[Text, Address] = {}
 
 
-class Source(TypedDict):
+class Source(Strict, frozen=True):
     """Where a claim is printed: a key of ``documents``, the place, and how legible our copy is.
 
     ``printed`` are the source's own words, verbatim but for ``…`` (left out) and ``[…]`` (our
@@ -62,12 +66,21 @@ class Source(TypedDict):
 
     document: str
     place: str
-    reading: NotRequired[Literal["clear", "mangled", "illegible"]]
-    printed: NotRequired[Text | Annotated[list[Text], Meta(min_length=1)]]
-    suggested_by: NotRequired[str]
+    reading: Literal["clear", "mangled", "illegible"] | None = None
+    printed: Text | Annotated[list[Text], Meta(min_length=1)] | None = None
+    suggested_by: str | None = None
+
+    def __post_init__(self) -> None:
+        ours = self.document == OURS
+        for field, given in (("reading", self.reading), ("printed", self.printed)):
+            if (given is not None) == ours:
+                wrong = "is for printed claims, not ours" if ours else "is missing"
+                raise ValueError(f"field '{field}' {wrong}")
+        if self.suggested_by is not None and not ours:
+            raise ValueError("field 'suggested_by' is for claims of ours only")
 
 
-class Control(TypedDict):
+class Control(Strict, frozen=True):
     """A comparison that says whether the check can tell right from wrong.
 
     A *wrong* one holds a false formula or setting and must be contradicted, a *null* one has no
@@ -79,27 +92,29 @@ class Control(TypedDict):
     what: Text
     condition: str
 
+    def __post_init__(self) -> None:
+        Condition.parse(self.condition)
 
-class Amendment(TypedDict):
+
+class Amendment(Strict, frozen=True):
     """A change of a row after its first number was seen."""
 
     date: datetime.date
     what: Text
     why: Text
-    commit: NotRequired[Commits]
+    commit: Commits | None = None
 
 
-class Row(TypedDict):
+class Row(Strict, frozen=True):
     """One claim: what is said, how it is tested, and the verdict that was expected beforehand.
 
     ``brief`` is the statement in one plain sentence of at most :data:`BRIEF` characters, as a page
     says it beside the verdict. ``quantity`` names the number that is shown; one that begins with
     ``log of`` or ``log₁₀ of`` is a logarithm, and a line shows what it is the logarithm of.
     ``parts`` is the criterion: the condition of each part (:mod:`claimbook.ledger.conditions`);
-    ``tolerance`` says where margins and intervals come from. A row that is not testable has none.
-    ``controls`` maps names to :class:`Control`.
-    ``audit`` says why what :mod:`claimbook.ledger.audit` finds about the row may stand; at most
-    :data:`AUDIT_EXCUSES` rows of the book have it.
+    ``tolerance`` says where margins and intervals come from. ``controls`` maps names to
+    :class:`Control`. ``audit`` says why what :mod:`claimbook.ledger.audit` finds about the row may
+    stand; at most :data:`AUDIT_EXCUSES` rows of the book have it.
     """
 
     id: Id
@@ -108,158 +123,112 @@ class Row(TypedDict):
     statement: Text
     kind: Kind
     statistic: Text
-    parts: NotRequired[str | dict[str, str]]
+    parts: str | dict[str, str]
     tolerance: Text
     quantity: Text
-    controls: dict[str, Control]
-    expected: Verdict
-    amended: NotRequired[list[Amendment]]
-    note: NotRequired[Text]
-    superseded_by: NotRequired[str]
-    audit: NotRequired[Text]
+    controls: Annotated[dict[str, Control], Meta(min_length=1)]
+    expected: Expected
+    amended: list[Amendment] = []
+    note: Text | None = None
+    audit: Text | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            check_conditions(self.parts)
+        except ValueError as error:
+            raise ValueError(f"field 'parts' {error}") from None
 
 
-class Block(TypedDict):
-    """One chapter's claims, the settings at which they are judged, and what its knobs may be."""
+class Block(Strict, frozen=True):
+    """One chapter's claims, and the settings at which they are judged."""
 
     settings: dict[str, Any]
-    knobs: dict[str, Knob]
     claims: list[Row]
+    knobs: dict[str, Any] = {}
+
+    def __post_init__(self) -> None:
+        if "seed" not in self.settings:
+            raise ValueError("field 'settings' must hold 'seed'")
 
 
-class Claims(TypedDict):
+class Claims(Strict, frozen=True):
     """All of ``claims.yml``: documents by key, blocks by chapter."""
 
     documents: dict[str, Document]
     chapters: dict[str, Block]
 
+    @property
+    def rows(self) -> Iterator[Row]:
+        """All rows, in the order of the file."""
+        for block in self.chapters.values():
+            yield from block.claims
+
+
+class _Outline(Strict, frozen=True):
+    documents: dict[str, Any]
+    chapters: dict[str, Any]
+
 
 def load(path: Path = CLAIMS_FILE) -> Claims:
-    """Read and validate the ledger file.
+    """Read and validate the ledger file, once for each state of it on disk.
 
-    The file is parsed once for each state of it on disk; every caller gets a copy of its own.
     Raises :class:`LedgerError` (a ``ValueError``), which names chapter, row and field, where the
     file breaks the schema.
     """
     state = path.stat()
-    return copy.deepcopy(_parsed(path, state.st_mtime_ns, state.st_size))
+    return _parsed(path, state.st_mtime_ns, state.st_size)
+
+
+def plain(claims: Struct) -> Any:
+    """Return the mappings of the file, without the fields that were not given."""
+    return msgspec.to_builtins(claims, builtin_types=(datetime.date,))
 
 
 @functools.cache
 def _parsed(path: Path, _mtime_ns: int, _size: int) -> Claims:
-    """The validated content of ``path``; time and size stand for the content in the cache's key."""
+    """Validate the content of ``path``, for which time and size stand in the cache's key."""
+    file = path.name
     try:
-        data: Claims = read_yaml(path)
+        data = read_yaml(path)
     except ValueError as error:
         raise LedgerError(str(error)) from None
-    _validate(path.name, data)
-    return data
-
-
-def held(where: str, given: Any, schema: Any) -> None:
-    """Refuse what is no ``schema``, and fields that it does not have.
-
-    Raises :class:`LedgerError`, which begins with ``where``.
-    """
-    try:
-        kept = msgspec.convert(given, schema)
-    except msgspec.ValidationError as error:
-        raise LedgerError(f"{where}: {error}") from None
-    for place in _unknown(given, kept):
-        raise LedgerError(f"{where}: field '{place}' is unknown")
-
-
-def _unknown(given: Any, kept: Any) -> Iterator[str]:
-    """The fields of mappings that msgspec, asked for a ``TypedDict``, passed over."""
-    if isinstance(given, dict):
-        for name, value in given.items():
-            if name not in kept:
-                yield name
-            else:
-                yield from (f"{name}.{below}" for below in _unknown(value, kept[name]))
-    elif isinstance(given, list):
-        for number, (value, same) in enumerate(zip(given, kept, strict=True)):
-            yield from (f"{number}.{below}" for below in _unknown(value, same))
-
-
-def _outline(given: Any) -> Any:
-    """A mapping whose values are empty: what is in them is held one by one, under its own name."""
-    return {name: type(one)() for name, one in given.items()} if isinstance(given, dict) else given
-
-
-def _validate(file: str, data: Any) -> None:
-    held(file, _outline(data), Claims)
-    for key, document in data["documents"].items():
-        held(f"{file}, document {key}", document, Document)
+    outline = _convert(file, data, _Outline)
+    documents = {
+        key: _convert(f"{file}, document {key}", one, Document)
+        for key, one in outline.documents.items()
+    }
+    chapters = {
+        name: _convert(f"{file}, chapter {name}", one, Block)
+        for name, one in outline.chapters.items()
+    }
     chapter_of: dict[str, str] = {}
-    for chapter, block in data["chapters"].items():
-        here = f"{file}, chapter {chapter}"
-        held(here, _outline(block), Block)
-        _validate_knobs(here, block)
-        for number, row in enumerate(block["claims"], 1):
-            name = row.get("id") if isinstance(row, dict) else None
-            where = f"{here}, row {name or f'number {number}'}"
-            held(where, row, Row)
-            _validate_row(where, row, data["documents"])
-            if row["id"] in chapter_of:
-                taken = chapter_of[row["id"]]
+    for name, block in chapters.items():
+        for row in block.claims:
+            where = f"{file}, chapter {name}, row {row.id}"
+            if row.source.document not in documents:
+                wanted = f"must be one of {list(documents)}; got {row.source.document!r}"
+                raise LedgerError(f"{where}: field 'source.document' {wanted}")
+            if row.id in chapter_of:
+                taken = chapter_of[row.id]
                 raise LedgerError(f"{where}: field 'id' is already used in chapter {taken}")
-            chapter_of[row["id"]] = chapter
+            chapter_of[row.id] = name
+    return Claims(documents, chapters)
 
 
-def _validate_knobs(where: str, block: Block) -> None:
-    """Each knob has its range, and its default and the value to try it with lie in that."""
-    settings = block["settings"]
-    if "seed" not in settings:
-        raise LedgerError(f"{where}: field 'settings' must hold 'seed'")
-    held(where, block["knobs"], dict[str, Knob])
-    if set(block["knobs"]) != set(settings):
-        raise LedgerError(f"{where}: field 'knobs' must hold {sorted(settings)}")
-    for name, knob in block["knobs"].items():
-        here = f"{where}, field 'knobs.{name}'"
-        if knob["turned"] == settings[name]:
-            raise LedgerError(f"{here}: 'turned' is the default, {settings[name]!r}")
-        if not isinstance(settings[name], bool) and not {"low", "above"} & set(knob):
-            raise LedgerError(f"{here}: 'low' or 'above' is missing")
-    turned = {f"knobs.{name}": {name: knob["turned"]} for name, knob in block["knobs"].items()}
-    tried: dict[str, dict[str, Any]] = {"settings": {}} | turned
-    for field, other in tried.items():
-        try:
-            knobs.check(block["knobs"], settings, settings | other)
-        except (TypeError, ValueError) as error:
-            raise LedgerError(f"{where}, field '{field}': {error}") from None
+Type = TypeVar("Type")
 
 
-def _validate_row(where: str, row: Row, documents: Mapping[str, Any]) -> None:
-    """What one field of a row demands of another, and that its conditions can be read."""
-    _validate_source(where, row["source"], documents)
-    tested = row["expected"] != NOT_TESTABLE
-    if not tested and "note" not in row:
-        raise LedgerError(f"{where}: field 'note' must say why the row is not testable")
-    if tested and not row["controls"]:
-        raise LedgerError(f"{where}: field 'controls' needs at least one control")
-    if tested or "parts" in row:
-        try:
-            check_conditions(row.get("parts"))
-        except ValueError as error:
-            raise LedgerError(f"{where}: field 'parts' {error}") from None
-    for name, control in row["controls"].items():
-        try:
-            Condition.parse(control["condition"])
-        except ValueError as error:
-            raise LedgerError(f"{where}: field 'controls.{name}.condition': {error}") from None
-
-
-def _validate_source(where: str, source: Source, documents: Mapping[str, Any]) -> None:
-    """A printed claim has its words and how legible they are; one of our own has neither."""
-    if source["document"] not in documents:
-        given = source["document"]
-        wanted = f"must be one of {list(documents)}"
-        raise LedgerError(f"{where}: field 'source.document' {wanted}; got {given!r}")
-    ours = source["document"] == OURS
-    for field in ("reading", "printed"):
-        if (field in source) == ours:
-            wrong = "is for printed claims, not ours" if ours else "is missing"
-            raise LedgerError(f"{where}: field 'source.{field}' {wrong}")
-    if "suggested_by" in source and not ours:
-        raise LedgerError(f"{where}: field 'source.suggested_by' is for claims of ours only")
+def _convert(where: str, given: Any, schema: type[Type]) -> Type:
+    """Validate a part of the file; the error names the row where it lies in one."""
+    try:
+        return msgspec.convert(given, schema)
+    except msgspec.ValidationError as error:
+        said = str(error)
+        found = _IN_ROW.search(said)
+        if found:
+            number = int(found[1])
+            row = given["claims"][number]
+            name = row.get("id") if isinstance(row, dict) else None
+            where = f"{where}, row {name or f'number {number + 1}'}"
+            said = _IN_ROW.sub("$", said)
+        raise LedgerError(f"{where}: {said}") from None

@@ -10,20 +10,17 @@ tested is what is written. The verdict follows from the parts:
     all contradicted                            fails
     anything else, since a part is undecided    undecided
 
-Where the row names a later source that corrects it (``superseded_by``), *holds in part* and *fails*
-become *superseded*. A control that does not do what its kind demands (a *wrong* formula that is not
-contradicted, a *null* that is supported, a *right* one that is not) makes the row *not testable*: a
-check that cannot tell right from wrong proves nothing. A verdict never raises; ``tests/expected``
-compares.
+A control that does not do what its kind demands (a *wrong* formula that is not contradicted, a
+*null* that is supported, a *right* one that is not) makes the row *not testable*: a check that
+cannot tell right from wrong proves nothing. A verdict never raises; ``tests/expected`` compares.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from claimbook.ledger import knobs
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Condition, Part, condition_of, pattern_of
 from claimbook.ledger.finding import finding_of
@@ -37,31 +34,15 @@ from claimbook.ledger.schema import (
     NOT_TESTABLE,
     NULL,
     RIGHT,
-    SUPERSEDED,
     UNDECIDED_ROW,
     WRONG,
     Row,
     load,
 )
 
+Given = Part | ComparedWith
 
-def verdict_of(outcomes: Sequence[str], superseded: bool = False) -> str:
-    """The verdict that the outcomes of a row's parts give (the table at the top of this module).
-
-    >>> verdict_of(["supported", "contradicted"])
-    'holds in part'
-    """
-    found = set(outcomes)
-    if found == {SUPPORTED}:
-        return HOLDS
-    if SUPPORTED in found and CONTRADICTED in found:
-        return SUPERSEDED if superseded else IN_PART
-    if found == {CONTRADICTED}:
-        return SUPERSEDED if superseded else FAILS
-    return UNDECIDED_ROW
-
-
-# by kind: how a control that failed is described, and the outcomes that it may have
+# by kind of control: how one that failed is described, and the outcomes that it may have
 DEMANDED = {
     WRONG: ("contradicted", {CONTRADICTED}),
     NULL: ("left unsupported", {CONTRADICTED, UNDECIDED}),
@@ -69,18 +50,29 @@ DEMANDED = {
 }
 
 
-def blunt_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:
-    """The controls that did not do what their kind demands, each with what that is."""
-    blunt = []
+def verdict_of(outcomes: Iterable[str]) -> str:
+    """Derive the verdict from the outcomes of a row's parts (the table above).
+
+    >>> verdict_of(["supported", "contradicted"])
+    'holds in part'
+    """
+    found = set(outcomes)
+    if found == {SUPPORTED}:
+        return HOLDS
+    if {SUPPORTED, CONTRADICTED} <= found:
+        return IN_PART
+    return FAILS if found == {CONTRADICTED} else UNDECIDED_ROW
+
+
+def failed_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:
+    """List the controls that did not do what their kind demands, each with what that is."""
+    failed = []
     for name, control in controls.items():
-        kind = row["controls"][name]["kind"]
+        kind = row.controls[name].kind
         demand, allowed = DEMANDED[kind]
         if control.outcome not in allowed:
-            blunt.append(f"the {kind} control '{name}' was not {demand}")
-    return blunt
-
-
-Handed = Part | ComparedWith
+            failed.append(f"the {kind} control '{name}' was not {demand}")
+    return failed
 
 
 class Ledger:
@@ -89,34 +81,32 @@ class Ledger:
     def __init__(self, chapter: str, *, path: Path = CLAIMS_FILE, **settings: Any) -> None:
         """Open the block of ``chapter``; ``settings`` are the chapter's knobs.
 
-        Knobs that differ from the block's mark every line as made at the reader's settings.
-        Raises ``KeyError`` for a chapter without a block, ``ValueError`` where the names of the
-        knobs are not those of the block, and ``ValueError`` or ``TypeError``, by the knob's name,
-        where one has a value that it may not have.
+        Settings that differ from the block's mark every line as made at the reader's settings.
+        Raises ``KeyError`` for a chapter without a block, and ``ValueError`` where the names of the
+        settings are not those of the block.
         """
-        chapters = load(path)["chapters"]
+        chapters = load(path).chapters
         if chapter not in chapters:
             raise KeyError(f"chapter must be one of {list(chapters)}; got {chapter!r}")
         block = chapters[chapter]
-        if set(settings) != set(block["settings"]):
-            wanted = sorted(block["settings"])
+        if set(settings) != set(block.settings):
+            wanted = sorted(block.settings)
             raise ValueError(f"settings of {chapter} must be {wanted}; got {sorted(settings)}")
-        knobs.check(block["knobs"], block["settings"], settings)
         self.chapter = chapter
-        self.rows = {row["id"]: row for row in block["claims"]}
+        self.rows = {row.id: row for row in block.claims}
         self.settings = settings
-        self.default_settings = settings == block["settings"]
+        self.default_settings = settings == block.settings
         self.records: dict[str, Record] = {}
 
     def check(
         self,
         id: str,
-        parts: Handed | Mapping[str, Handed],
+        parts: Given | Mapping[str, Given],
         *,
-        controls: Mapping[str, Handed],
-        value: Handed | None = None,
+        controls: Mapping[str, Given],
+        value: Given | None = None,
     ) -> Record:
-        """Judge one row: hold its ``parts`` and ``controls`` against the ledger's conditions.
+        """Judge one row: compare its ``parts`` and ``controls`` with the ledger's conditions.
 
         Each is an estimate, or a number where nothing was sampled;
         :func:`~claimbook.ledger.compared_with` adds the numbers that its condition names. ``value``
@@ -129,80 +119,32 @@ class Ledger:
         named = dict(parts) if isinstance(parts, Mapping) else {"": parts}
         if not named:
             raise ValueError(f"parts of {id} must hold at least one estimate; got none")
-        if set(controls) != set(row["controls"]):
-            wanted = sorted(row["controls"])
+        if set(controls) != set(row.controls):
+            wanted = sorted(row.controls)
             raise ValueError(f"controls of {id} must be {wanted}; got {sorted(controls)}")
-        judged_parts = self._parts(row, named)
-        judged_controls = {
-            name: self._control(row, name, control) for name, control in controls.items()
-        }
         if value is None and not isinstance(parts, Mapping):
             value = parts
-        shown, shown_half_width = _headline(id, value)
-        why = "; ".join(blunt_controls(row, judged_controls))
-        came_out = [part.outcome for part in judged_parts.values()]
-        verdict = NOT_TESTABLE if why else verdict_of(came_out, "superseded_by" in row)
-        found = Record(
+        shown, half_width = _headline(id, value)
+        compared_parts = self._parts(row, named)
+        compared_controls = {name: self._control(row, name, one) for name, one in controls.items()}
+        why = "; ".join(failed_controls(row, compared_controls))
+        outcomes = [part.outcome for part in compared_parts.values()]
+        record = Record(
             chapter=self.chapter,
             id=id,
-            verdict=verdict,
+            verdict=NOT_TESTABLE if why else verdict_of(outcomes),
             value=shown,
-            half_width=shown_half_width,
-            parts=judged_parts,
-            controls=judged_controls,
+            half_width=half_width,
+            parts=compared_parts,
+            controls=compared_controls,
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row, judged_parts, shown, shown_half_width, why),
+            finding=finding_of(row, compared_parts, shown, half_width, why),
         )
-        return self._record(found)
-
-    def _parts(self, row: Row, parts: Mapping[str, Handed]) -> dict[str, Comparison]:
-        """The parts against their conditions; at the book's settings none is left over."""
-        conditions = row["parts"]
-        if self.default_settings and not isinstance(conditions, str):
-            used = {pattern_of(conditions, name) for name in parts}
-            left = [name for name in conditions if name not in used]
-            if left:
-                raise ValueError(f"{row['id']}: no part is held to the conditions {left}")
-        compared = {}
-        for name, found in parts.items():
-            with _naming(f"{row['id']}, part '{name}'"):
-                compared[name] = condition_of(conditions, name).compare(found, self.settings)
-        return compared
-
-    def _control(self, row: Row, name: str, control: Handed) -> Comparison:
-        """A control against its condition."""
-        with _naming(f"{row['id']}, control '{name}'"):
-            condition = Condition.parse(row["controls"][name]["condition"])
-            return condition.compare(control, self.settings)
-
-    def not_testable(self, id: str) -> Record:
-        """Record a row that cannot be tested, with the reason that the row's ``note`` gives.
-
-        Raises ``KeyError`` for an id that is not in the chapter's block and ``ValueError`` for a
-        second check of a row and for a row that the ledger expects to be tested.
-        """
-        row = self._row(id)
-        if row["expected"] != NOT_TESTABLE:
-            raise ValueError(
-                f"{id} is expected to be '{row['expected']}': "
-                "check it; only rows with a reason are not testable"
-            )
-        found = Record(
-            chapter=self.chapter,
-            id=id,
-            verdict=NOT_TESTABLE,
-            value=None,
-            half_width=None,
-            parts={},
-            controls={},
-            settings=self.settings,
-            default_settings=self.default_settings,
-            why=row["note"],
-            finding=f"Not tested: {row['note']}",
-        )
-        return self._record(found)
+        self.records[id] = record
+        show(record.line(), record.to_json())
+        return record
 
     def _row(self, id: str) -> Row:
         if id not in self.rows:
@@ -211,27 +153,40 @@ class Ledger:
             raise ValueError(f"{id} is already checked in {self.chapter}; a row has one check")
         return self.rows[id]
 
-    def _record(self, record: Record) -> Record:
-        self.records[record.id] = record
-        show(record.line(), record.to_json())
-        return record
+    def _parts(self, row: Row, parts: Mapping[str, Given]) -> dict[str, Comparison]:
+        """Compare the parts; at the book's settings every condition has one."""
+        conditions = row.parts
+        if self.default_settings and not isinstance(conditions, str):
+            used = {pattern_of(conditions, name) for name in parts}
+            left = [name for name in conditions if name not in used]
+            if left:
+                raise ValueError(f"{row.id}: conditions without a part: {left}")
+        compared = {}
+        for name, found in parts.items():
+            with _naming(f"{row.id}, part '{name}'"):
+                compared[name] = condition_of(conditions, name).compare(found, self.settings)
+        return compared
+
+    def _control(self, row: Row, name: str, control: Given) -> Comparison:
+        with _naming(f"{row.id}, control '{name}'"):
+            condition = Condition.parse(row.controls[name].condition)
+            return condition.compare(control, self.settings)
 
 
 @contextmanager
 def _naming(where: str) -> Iterator[None]:
-    """Let an error of a comparison name its row."""
+    """Name the row in an error of a comparison."""
     try:
         yield
     except (KeyError, TypeError, ValueError) as error:
         raise type(error)(f"{where}: {error.args[0]}") from None
 
 
-def _headline(id: str, value: Handed | None) -> tuple[float, float]:
-    """The number that the ledger shows for a row, and its half-width."""
-    if isinstance(value, ComparedWith):
-        value = value.estimate
+def _headline(id: str, value: Given | None) -> tuple[float, float]:
+    """Check the number that the ledger shows for a row; return it with its half-width."""
+    estimate = value.estimate if isinstance(value, ComparedWith) else value
     with suppress(TypeError, ValueError):
-        shown = measured(value)  # type: ignore[arg-type]
+        shown = measured(estimate)  # type: ignore[arg-type]  # None is refused, too
         if math.isfinite(shown.value):
             return shown.value, shown.half_width
     raise ValueError(f"value of {id} must be an estimate or a finite number; got {value!r}")

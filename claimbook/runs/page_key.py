@@ -24,7 +24,6 @@ from claimbook.pages import code_of, read_chapter
 
 CLAIMS = Path("book/claims.yml")
 RECORDED = Path("book/recorded")
-SEEDS_FILE = RECORDED / "seeds.json"  # written about the chapters, read by none of them
 PACKAGES = ("claimbook", *packages())
 # what a run uses of the ledger: of a block its settings, of a row all but the words for readers
 USED = ("settings", "id", "parts", "controls", "quantity")
@@ -45,7 +44,7 @@ def modules_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
 def inputs(root: Path = ROOT) -> str:
     """Digest all that any page reads beside its own source, with the site's code."""
     packages = [path for package in PACKAGES for path in files_under(root / package)]
-    files = {*packages, *files_under(root / RECORDED), root / CLAIMS} - {root / SEEDS_FILE}
+    files = {*packages, *files_under(root / RECORDED), root / CLAIMS}
     return digest(sorted(files), root)
 
 
@@ -55,7 +54,6 @@ def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     known = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in files_under(folder)
     }
-    known.pop(SEEDS_FILE.stem, None)
     try:
         texts = {text for cell in cells for text in strings(cell)}
     except SyntaxError:

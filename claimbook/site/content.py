@@ -10,7 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 
 from claimbook.files import ROOT
-from claimbook.ledger import load
+from claimbook.ledger import load, plain
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs.notebooks import Run, current
 from claimbook.site import results
@@ -40,7 +40,8 @@ class Content:
     @cached_property
     def ledger(self) -> Mapping[str, Any]:
         """``claims.yml``, read and validated."""
-        return load(LEDGER)
+        ledger: Mapping[str, Any] = plain(load(LEDGER))
+        return ledger
 
     @cached_property
     def chapters(self) -> list[str]:

@@ -18,7 +18,6 @@ from claimbook.ledger import (
     HOLDS,
     IN_PART,
     NOT_TESTABLE,
-    SUPERSEDED,
     UNDECIDED_ROW,
 )
 
@@ -26,7 +25,6 @@ SIGNS = {
     HOLDS: "✓",
     IN_PART: "◐",
     FAILS: "✗",
-    SUPERSEDED: "↻",
     UNDECIDED_ROW: "?",
     NOT_TESTABLE: "–",
 }

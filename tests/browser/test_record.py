@@ -19,11 +19,9 @@ from record_page import (
     said,
 )
 
-from claimbook.files import ROOT
-from claimbook.ledger import Record, load, outputs
+from claimbook.ledger import Record, amendments, load, outputs, plain
 from claimbook.pages import SPECIALIST, chapter_path, first_page, toc_chapters
 from claimbook.runs.notebooks import current
-from claimbook.runs.page_key import SEEDS_FILE
 
 
 @lru_cache
@@ -37,10 +35,10 @@ def records() -> dict[str, Record]:
     return found
 
 
-SEEDS = json.loads((ROOT / SEEDS_FILE).read_text(encoding="utf8"))
+SEEDS = {row: note.by_seed for row, note in amendments.read().items()}
 ROWS = {
     row["id"]: (chapter, row)
-    for chapter, block in load()["chapters"].items()
+    for chapter, block in plain(load())["chapters"].items()
     for row in block["claims"]
 }
 DATA: dict[str, dict[str, Any]] = {

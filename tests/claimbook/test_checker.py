@@ -5,17 +5,14 @@ chapter and one for every kind of damage, and the tests read from its report wha
 The chapters draw their numbers without torch, for which every kernel would wait.
 """
 
-import json
 import re
 
 import pytest
 import yaml
 from small_book import EXPECTED, MEAN, SOUND, Book
 
-from claimbook.files import write_atomically
-from claimbook.ledger import noted, outputs
+from claimbook.ledger import amendments, load, outputs
 from claimbook.runs import notebooks, provenance
-from claimbook.runs.page_key import SEEDS_FILE
 
 
 def weaker(rows):
@@ -248,26 +245,31 @@ def test_a_change_in_the_package_runs_the_page_again_and_shows_by_how_much(damag
 
 
 def test_master_seeds_are_turned_compared_and_recorded(tmp_path):
-    """What is new replaces what was, under its seed; a row whose verdicts differ is red."""
+    """What is new replaces what was, under its seed; a row whose verdicts differ is red.
+
+    Seeds that confirmed another verdict, or another criterion, no longer count.
+    """
     book = Book(tmp_path).chapter(
         SOUND,
         text=[('{"none": count}', '{"none": 5 * (seed - 1)}')],
         expected=[("count, verdict: holds", "count, verdict: fails"), ("0.01", "9.99")],
     )
-    record = tmp_path / SEEDS_FILE
-    before = {"mini-mean": {"10": "fails", "7": "fails", "1": "fails"}, "gone": {"1": "holds"}}
-    write_atomically(record, json.dumps(before))
-    _, code, output = book.run("--master-seeds=1 2")
+    book.write()
+    record = tmp_path / "tests" / "rows.txt"
+    now = amendments.notes_of(load(tmp_path / "book" / "claims.yml"))
+    before = now["mini-mean"]._replace(verdict="holds", seeds=("7", "10"))
+    amendments.write({"mini-mean": before}, record)
+    _, code, output = book.run("--master-seeds=1 2", write=False)
     assert code == 1, output
     assert "mini-count: the verdict changed from 'fails' to 'holds'" in output
     assert "mini-mean: " not in output
-    found = json.loads(record.read_text(encoding="utf8"))
-    assert found == {
-        "mini-count": {"1": "holds", "2": "fails"},
-        "mini-mean": {"1": "holds", "2": "holds", "7": "fails", "10": "fails"},
-    }
-    assert [*found] == sorted(found)
-    assert [*found["mini-mean"]] == ["1", "2", "7", "10"]
+    found = amendments.read(record)
+    assert found["mini-mean"].seeds == ("1", "2", "7", "10")
+    assert (found["mini-count"].verdict, found["mini-count"].seeds) == ("fails", ("1!", "2"))
+    changed = found["mini-mean"]._replace(criterion="another")
+    amendments.write({"mini-mean": changed}, record)
+    book.run("--master-seeds=3", write=False)
+    assert amendments.read(record)["mini-mean"] == changed
 
 
 def test_references_are_rewritten_from_a_whole_run_and_rows_are_noted_in_their_first(tmp_path):
@@ -278,10 +280,11 @@ def test_references_are_rewritten_from_a_whole_run_and_rows_are_noted_in_their_f
     book = Book(tmp_path).chapter(SOUND, expected=[("0.01", "9.99")])
     book.chapter("01_raises", text=[("count = int(", "1 / 0\ncount = int(")])
     before = book.expected("01_raises").read_text()
-    rows = {row["id"]: row for block in book.ledger["chapters"].values() for row in block["claims"]}
-    older = noted.of_row(rows["mini-mean"] | {"statement": "Said before the first number."})
+    book.write()
+    now = amendments.notes_of(load(tmp_path / "book" / "claims.yml"))
+    older = now["mini-mean"]._replace(words="others")
     notes = tmp_path / "tests" / "rows.txt"
-    noted.first_run({"mini-mean": older}, notes)
+    amendments.note_first_run({"mini-mean": older}, notes)
     found, code, output = book.run("--chapters=expected")
     assert code == 1, output
     assert yaml.safe_load(book.expected(SOUND).read_text()) == yaml.safe_load(EXPECTED)
@@ -289,8 +292,8 @@ def test_references_are_rewritten_from_a_whole_run_and_rows_are_noted_in_their_f
     assert "did not run through" in found["01_raises"]["ledger"]
     assert "mini-count · holds · 0" in output
     assert "mini-count is noted in tests/rows.txt" in output
-    seen = {row: noted.of_row(rows[row]) for row in ("mini-count", "raises-mean")}
-    assert noted.read(notes) == seen | {"mini-mean": older}
+    seen = {row: now[row] for row in ("mini-count", "raises-mean")}
+    assert amendments.read(notes) == seen | {"mini-mean": older}
 
 
 def test_a_chapter_that_would_not_be_checked_is_refused(tmp_path):

@@ -28,8 +28,8 @@ def test_it_is_two_pages_two_rows_and_two_lines_of_the_contents(book):
     new_chapter.add(NEW, book.root)
     second = NEW + SPECIALIST
     assert toc_chapters(book.root) == [SOUND, NEW, second]
-    blocks = schema.load(book.root / "book" / "claims.yml")["chapters"]
-    assert [row["id"] for page in (NEW, second) for row in blocks[page]["claims"]] == [
+    blocks = schema.load(book.root / "book" / "claims.yml").chapters
+    assert [row.id for page in (NEW, second) for row in blocks[page].claims] == [
         "ch8-scatter",
         "ch8-more",
     ]

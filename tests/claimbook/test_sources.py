@@ -11,7 +11,7 @@ from claimbook.pages import first_page
 from tests import reading
 
 PAGE_OF = {
-    row["id"]: chapter for chapter, block in load()["chapters"].items() for row in block["claims"]
+    row.id: chapter for chapter, block in load().chapters.items() for row in block.claims
 }
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = [BOOK / f"{name}.md" for name in ("sources", "sources_readings", "sources_small")]

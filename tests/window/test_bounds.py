@@ -82,8 +82,8 @@ def test_every_bound_is_missed_or_met_by_as_much_as_the_reference_says(d: int) -
 
     The limit that the table has is that of the claim's condition.
     """
-    rows = load()["chapters"]["01_attention_window_specialist"]["claims"]
-    conditions = next(row["parts"] for row in rows if row["id"] == "ch1-lemmas")
+    rows = load().chapters["01_attention_window_specialist"].claims
+    conditions = next(row.parts for row in rows if row.id == "ch1-lemmas")
     held = read_expected("01_attention_window_specialist").claims["ch1-lemmas"].parts
     for bound in bounds.explicit(d) + bounds.free_constants(d):
         name = f"{bound.lemma}, d = {d}"

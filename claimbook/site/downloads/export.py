@@ -25,7 +25,7 @@ WRITTEN = (
     "quantity",
     "expected",
 )
-MAY_BE_WRITTEN = ("amended", "audit", "note", "superseded_by")
+MAY_BE_WRITTEN = ("amended", "audit", "note")
 FOUND = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
 ORIGIN = ("commit", "clean", "environment", "date")
 

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from docutils.nodes import Element, Node
 
-from claimbook.files import ROOT, read_json
+from claimbook.files import read_json
 from claimbook.pages import is_second
-from claimbook.runs.page_key import SEEDS_FILE
 from claimbook.site.downloads import archive, export, wheel
 from claimbook.site.downloads.offers import (
     FOLDER,
@@ -119,9 +118,6 @@ def downloads_data(page: Page, node: Element) -> Sequence[Node | str]:
 
 def provenance(path: Path) -> Sequence[Node | str]:
     """Where a recorded result comes from, in a line: words and nodes."""
-    if path == ROOT / SEEDS_FILE:
-        command = tag("code", "make seeds")
-        return ["the verdicts under other master seeds, from ", command, "."]
     held = read_json(path)
     said = [
         f"{len(held['jobs'])} jobs",

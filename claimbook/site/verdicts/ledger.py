@@ -106,7 +106,7 @@ class RowsDirective(WordsDirective):
             line("Criterion", *self.criterion(row)),
             line("Tolerance from", *self.markdown(row["tolerance"])),
         ]
-        said = {"superseded_by": "Superseded by", "note": "Note", "audit": "Let stand by the audit"}
+        said = {"note": "Note", "audit": "Let stand by the audit"}
         for field, label in said.items():
             if row.get(field):
                 how.append(line(label, *self.markdown(str(row[field]))))

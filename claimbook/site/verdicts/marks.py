@@ -12,10 +12,8 @@ from typing import Any
 from docutils import nodes
 
 from claimbook.ledger import (
-    FAILS,
     HOLDS,
     NOT_TESTABLE,
-    SUPERSEDED,
     UNDECIDED_ROW,
     Record,
 )
@@ -46,8 +44,8 @@ EXPLAINED = "how to read this line"  # of the link in a page's first line
 PLACE = "book/intro", "#reading-a-verdict"  # where that is said
 
 
-# in a sentence two pairs of verdicts share a sign: what matters there is whether it holds
-MARKS = SIGNS | {SUPERSEDED: SIGNS[FAILS], NOT_TESTABLE: SIGNS[UNDECIDED_ROW]}
+# in a sentence two verdicts share a sign: what matters there is whether it holds
+MARKS = SIGNS | {NOT_TESTABLE: SIGNS[UNDECIDED_ROW]}
 TOUCHING = "\u2060"  # joins a mark to the word before it
 
 

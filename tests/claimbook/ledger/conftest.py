@@ -34,11 +34,9 @@ BOOK = {
     "chapters": {
         "00_mini": {
             "settings": {"seed": 0, "n": 10},
-            "knobs": {"seed": {"low": 0, "turned": 1}, "n": {"low": 2, "turned": 20}},
             "claims": [
                 row("a"),
-                row("b", kind="limit", expected="fails", superseded_by="a later paper"),
-                row("n", controls={}, expected="not testable", note="unreadable"),
+                row("b", kind="limit", expected="fails"),
                 row("k", source=PRINTED, controls=KINDS),
             ],
         }

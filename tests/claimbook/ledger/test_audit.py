@@ -1,5 +1,7 @@
 """The audit: checks that cannot come out otherwise, and controls that are none, are named."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from claimbook.ledger import HOLDS, Record
@@ -16,9 +18,9 @@ def record(parts, controls):
     return Record("c", "r", HOLDS, 0.3, 0.05, parts, controls, {}, True)
 
 
-def row(**kinds):
-    controls = {name: {"kind": kind, "what": "w"} for name, kind in kinds.items()}
-    return {"id": "r", "controls": controls}
+def row(audit=None, **kinds):
+    controls = {name: SimpleNamespace(kind=kind) for name, kind in kinds.items()}
+    return SimpleNamespace(id="r", controls=controls, audit=audit)
 
 
 def findings(part, control=OTHER, kind="wrong", **more):
@@ -151,7 +153,7 @@ def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
     bad = record({"": SLOPE}, {"control": less(Estimate(0.3137, 0.01, 19))})
     good = record({"": SLOPE}, {"control": OTHER})
     plain = row(control="wrong")
-    excused = plain | {"audit": "a reason"}
+    excused = row("a reason", control="wrong")
     assert complaints(audit(bad, plain), plain)[0].startswith("r: the wrong control 'control'")
     assert complaints(audit(bad, plain), excused) == []
     assert complaints(audit(good, plain), plain) == []

@@ -1,5 +1,7 @@
 """The sentence of a row: what holds, what does not, and where."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from claimbook.ledger.comparison import greater
@@ -35,12 +37,14 @@ def test_it_says_what_holds_what_does_not_and_where(parts, sentence):
 
 
 def test_it_ends_with_the_number_and_its_name():
-    row = {"quantity": "exponent of w* in Λ; printed at most 2/9"}
+    row = SimpleNamespace(quantity="exponent of w* in Λ; printed at most 2/9")
     found = finding_of(row, {"": YES}, 0.3312, 0.012, "")
     number = "Measured: 0.331 ± 0.012 (exponent of w* in Λ; printed at most 2/9)."
     assert found == f"The statement holds. {number}"
 
 
 def test_a_control_that_failed_comes_first():
-    found = finding_of({"quantity": "q"}, {"": YES}, 1, 0, "the wrong control 'w' was not so")
+    found = finding_of(
+        SimpleNamespace(quantity="q"), {"": YES}, 1, 0, "the wrong control 'w' was not so"
+    )
     assert found.startswith("This check cannot tell right from wrong: the wrong control 'w' was")

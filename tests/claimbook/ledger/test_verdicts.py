@@ -7,14 +7,7 @@ import pytest
 from claimbook.ledger import Ledger
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.lines import AT_YOUR_SETTINGS
-from claimbook.ledger.schema import (
-    FAILS,
-    HOLDS,
-    IN_PART,
-    NOT_TESTABLE,
-    SUPERSEDED,
-    UNDECIDED_ROW,
-)
+from claimbook.ledger.schema import FAILS, HOLDS, IN_PART, NOT_TESTABLE, UNDECIDED_ROW
 from claimbook.ledger.verdicts import verdict_of
 from iclutils.ground.estimate import Estimate
 
@@ -29,23 +22,22 @@ S, C, U = SUPPORTED, CONTRADICTED, UNDECIDED
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "verdict", "superseded"),
+    ("outcomes", "verdict"),
     [
-        ([S], HOLDS, HOLDS),
-        ([S, S], HOLDS, HOLDS),
-        ([S, C], IN_PART, SUPERSEDED),
-        ([S, C, U], IN_PART, SUPERSEDED),
-        ([C], FAILS, SUPERSEDED),
-        ([C, C], FAILS, SUPERSEDED),
-        ([S, U], UNDECIDED_ROW, UNDECIDED_ROW),
-        ([C, U], UNDECIDED_ROW, UNDECIDED_ROW),
-        ([U], UNDECIDED_ROW, UNDECIDED_ROW),
+        ([S], HOLDS),
+        ([S, S], HOLDS),
+        ([S, C], IN_PART),
+        ([S, C, U], IN_PART),
+        ([C], FAILS),
+        ([C, C], FAILS),
+        ([S, U], UNDECIDED_ROW),
+        ([C, U], UNDECIDED_ROW),
+        ([U], UNDECIDED_ROW),
     ],
 )
-def test_the_verdict_follows_from_the_outcomes(outcomes, verdict, superseded):
+def test_the_verdict_follows_from_the_outcomes(outcomes, verdict):
     assert verdict_of(outcomes) == verdict
     assert verdict_of(outcomes[::-1]) == verdict
-    assert verdict_of(outcomes, superseded=True) == superseded
 
 
 @pytest.mark.parametrize(
@@ -71,21 +63,6 @@ def test_a_control_must_do_what_its_kind_demands(ledger, capsys, kind, control, 
     line = f"k · {record.verdict} · {SHOWN}"
     assert record.finding.startswith("This check cannot tell" if why else "The statement holds")
     assert capsys.readouterr().out == line + (f"  ({why})\n" if why else "\n")
-
-
-def test_a_row_that_a_later_source_corrects_is_superseded(ledger):
-    assert (
-        ledger.check("b", {"x": YES, "y": NO}, controls={"wrong": NO}, value=3.0).verdict
-        == SUPERSEDED
-    )
-
-
-def test_an_untestable_row_says_why(ledger, capsys):
-    ledger.not_testable("n")
-    assert capsys.readouterr().out == "n · not testable  (unreadable)\n"
-    assert ledger.records["n"].finding == "Not tested: unreadable"
-    with pytest.raises(ValueError, match="only rows with a reason"):
-        ledger.not_testable("a")
 
 
 def test_turned_knobs_are_marked(write, capsys):

@@ -51,7 +51,7 @@ def test_a_source_is_shown_with_its_addresses():
 
 
 def test_every_source_but_ours_has_an_address():
-    documents = ledger.load()["documents"]
+    documents = ledger.plain(ledger.load())["documents"]
     assert [key for key, document in documents.items() if not document.get("links")] == ["ours"]
 
 

@@ -14,14 +14,14 @@ from claimbook.site.downloads import wheel
 
 PROGRAM = """
 from claimbook import cached, read_record
-from claimbook.ledger import Ledger, load
+from claimbook.ledger import Ledger, load, plain
 from claimbook.files import packages
 from iclutils.ground.validation import positive
 
 import iclutils
 
 assert iclutils.__file__.startswith({here!r}), iclutils.__file__
-settings = load()["chapters"]["03_linear_attention"]["settings"]
+settings = plain(load())["chapters"]["03_linear_attention"]["settings"]
 assert packages() == ("iclutils",)
 assert Ledger("03_linear_attention", **settings).rows
 assert read_record("05_double_descent")["jobs"]

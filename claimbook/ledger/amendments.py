@@ -1,0 +1,182 @@
+"""What each row said when its first number was seen: ``tests/rows.txt``, one line a row.
+
+    ch1-figure-3 8f3a60c1 0d4be2f7 4 | holds in part | 1 2 3
+
+The checker notes a row at its first run. From then on its criterion (the first digest) and its
+words (the second) are held: a change of either needs a new entry in the row's ``amended``, whose
+number is noted, too. Words may also be reworded, which a line of its own says, with the commit that
+has the old ones. The verdict follows, and the master seeds that confirm it under this criterion;
+one that does not confirm it has an exclamation mark, and no test lets it pass.
+
+    python -m claimbook.ledger.amendments                     note the rows that were amended
+    python -m claimbook.ledger.amendments ch1-figure-3 …      note that these were only reworded
+"""
+
+import hashlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from claimbook.files import ROOT, write_atomically
+from claimbook.ledger.schema import Claims, load, plain
+
+FILE = ROOT / "tests" / "rows.txt"
+HEAD = "# row, digests of its criterion and words, amendments | verdict | seeds that confirm it\n"
+REWORDED = "# reworded since "
+DISSENT = "!"
+
+
+class Note(NamedTuple):
+    """What is held of one row."""
+
+    criterion: str
+    words: str
+    amended: int
+    verdict: str = ""
+    seeds: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        said = f"{self.criterion} {self.words} {self.amended}"
+        return f"{said} | {self.verdict} | {' '.join(self.seeds)}".rstrip(" |")
+
+    @property
+    def by_seed(self) -> dict[str, str]:
+        """The verdict under each master seed; of another than the reference only that it is one."""
+        other = f"not {self.verdict}"
+        said = (other if DISSENT in seed else self.verdict for seed in self.seeds)
+        return dict(zip((seed.strip(DISSENT) for seed in self.seeds), said, strict=True))
+
+    def refused(self, now: "Note") -> str:
+        """Say why the row as it is ``now`` may not be noted; empty where it may."""
+        if now.amended < self.amended:
+            return f"'amended' had {self.amended} entries and has {now.amended}; none is taken away"
+        if now.amended > self.amended:
+            return ""
+        if now.criterion != self.criterion:
+            what = "its parts, controls, expected verdict, source or settings"
+            return f"{what} changed after the first number; say what and why in 'amended'"
+        if now.words != self.words:
+            note = "or, if it means the same, note it as reworded"
+            return f"its words changed after the first number; say so in 'amended', {note}"
+        return ""
+
+    def with_seed(self, seed: int, verdict: str, expected: str) -> "Note":
+        """Add a master seed; those of another verdict or criterion no longer count."""
+        known = {one.strip(DISSENT): one for one in self.seeds if self.verdict == expected}
+        known[str(seed)] = f"{seed}" if verdict == expected else f"{seed}{DISSENT}"
+        seeds = tuple(known[name] for name in sorted(known, key=int))
+        return self._replace(verdict=expected, seeds=seeds)
+
+
+def notes_of(claims: Claims) -> dict[str, Note]:
+    """Note every row as it is written now."""
+    return {
+        row.id: _note(plain(row), block.settings)
+        for block in claims.chapters.values()
+        for row in block.claims
+    }
+
+
+def _note(row: dict[str, Any], settings: Mapping[str, Any]) -> Note:
+    source, controls = row["source"], row["controls"]
+    tests = {name: (one["kind"], one["condition"]) for name, one in controls.items()}
+    criterion = [row["parts"], tests, row["expected"], source["document"], settings]
+    words = [row[name] for name in ("brief", "statement", "statistic", "tolerance", "quantity")]
+    words += [source, row["kind"], {name: one["what"] for name, one in controls.items()}]
+    return Note(_digest(criterion), _digest(words), len(row.get("amended", [])))
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+# ------------------------------------------------------------------ the file
+
+
+def read(path: Path = FILE) -> dict[str, Note]:
+    """Read the notes by row; ``ValueError`` with file and line where one is none."""
+    notes = {}
+    for number, line in enumerate(_lines(path), 1):
+        if not line.startswith("#"):
+            try:
+                held, verdict, seeds = (*line.split(" | "), "", "")[:3]
+                row, criterion, words, amended = held.split()
+                notes[row] = Note(criterion, words, int(amended), verdict, tuple(seeds.split()))
+            except ValueError:
+                where = f"{path.name}, line {number}"
+                raise ValueError(f"{where}: must read {HEAD[2:-1]}; got {line!r}") from None
+    return notes
+
+
+def write(notes: Mapping[str, Note], path: Path = FILE, reworded: str = "") -> None:
+    """Write the notes, below what was reworded."""
+    above = [line for line in _lines(path) if line.startswith(REWORDED)]
+    lines = [*above, *[reworded] * bool(reworded), *(f"{row} {one}" for row, one in notes.items())]
+    write_atomically(path, HEAD + "\n".join(lines) + "\n")
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf8").splitlines() if path.exists() else []
+
+
+def note_first_run(seen: Mapping[str, Note], path: Path = FILE) -> list[str]:
+    """Note the rows whose first number was just seen, and return their ids."""
+    notes = read(path)
+    new = [row for row in seen if row not in notes]
+    if new:
+        write(notes | {row: seen[row] for row in new}, path)
+    return new
+
+
+def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
+    """Say for each row why it may not be noted as it is, or why it may not be gone."""
+    now = notes_of(claims)
+    said = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
+    for row, note in notes.items():
+        if row in now:
+            reason = note.refused(now[row])
+            if reason:
+                yield f"{row}: {reason}"
+        elif row not in said:
+            where = "name it in 'amended' of the row that took its place"
+            yield f"{row}: was measured and is gone, or renamed; {where}"
+
+
+def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
+    """Bring the notes up to the ledger; seeds of another criterion are dropped."""
+    found = {}
+    for row, now in notes_of(claims).items():
+        if row in notes:
+            same = notes[row].criterion == now.criterion
+            kept = notes[row] if same else now
+            found[row] = now._replace(verdict=kept.verdict, seeds=kept.seeds)
+    return found
+
+
+def main(reworded: list[str], path: Path = FILE) -> int:
+    """Note what changed, or say why not."""
+    claims, notes = load(), read(path)
+    now = notes_of(claims)
+    for row in reworded:
+        if row not in notes or row not in now:
+            sys.exit(f"{row} is no row that was measured")
+        notes[row] = notes[row]._replace(words=now[row].words)
+    refused = list(refusals(notes, claims))
+    if refused:
+        print("not noted:", *refused, sep="\n  ")
+        return 1
+    line = ""
+    if reworded:
+        command = ["git", "-C", str(ROOT), "rev-parse", "--short=7", "HEAD"]
+        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        line = f"{REWORDED}{commit}: {' '.join(reworded)}"
+    write(update(notes, claims), path, line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
