@@ -8,7 +8,6 @@ import pytest
 
 from claimbook.ledger import load
 from claimbook.pages import first_page
-from tests import reading
 
 PAGE_OF = {
     row.id: chapter for chapter, block in load().chapters.items() for row in block.claims
@@ -18,7 +17,6 @@ PAGES = [BOOK / f"{name}.md" for name in ("sources", "sources_readings", "source
 NETWORKS = BOOK / "chapters" / "05b_trained_transformers_specialist.md"  # has two entries
 ENTRY = re.compile(r"^\((src-\w+)\)=\n### (\w+)\. [^\n]*\n(.*?)(?=^\(src-|^## |\Z)", re.M | re.S)
 LISTED = re.compile(r"^\| \{ref\}`(\w\d+) <([\w-]+)>` \|", re.M)
-MOST = 2700  # words on a page, its tables and its code apart: ten minutes
 
 
 def entries(page):
@@ -31,14 +29,6 @@ def test_every_block_prints_what_it_says(page):
     found = doctest.testfile(str(page), module_relative=False, encoding="utf8")
     assert found.attempted > 4
     assert found.failed == 0
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_a_page_is_read_in_ten_minutes(page):
-    seen = reading.Open()
-    text = re.sub(r"```pycon.*?```|^\|.*?$", "", page.read_text(encoding="utf8"), flags=re.M | re.S)
-    reading.collect(text, seen)
-    assert seen.words <= MOST
 
 
 def test_every_entry_is_listed_once_on_the_first_page():

@@ -1,24 +1,27 @@
-"""The code in sight is the whole method: it runs as typed, and prints what the book shows."""
+"""The code in sight on a page runs as typed, and prints what the book shows."""
 
+import ast
+import contextlib
+import io
 import json
-import re
+import multiprocessing
 import subprocess
 import sys
+import traceback
 from itertools import chain
 from pathlib import Path
 
+import jupytext
 import pytest
+import torch  # noqa: F401 (loaded once; a page still has to import it)
+from IPython.lib.pretty import pretty
 
 from claimbook.checker.comparison import read_expected
 from claimbook.checker.rounding import alike
-from tests import reading
 
-ROOT = Path(__file__).resolve().parents[2]
-SEED = "torch.manual_seed(0)"
-RANDOM = re.compile(r"torch\.(?:rand\w*|normal|bernoulli|multinomial)\(|\.(?:normal|uniform)_\(")
-PAGES = reading.main_pages()[1:]
-
-
+CHAPTERS = Path(__file__).resolve().parents[2] / "book" / "chapters"
+PAGES = sorted(path.stem for path in CHAPTERS.glob("*.md") if "_specialist" not in path.stem)
+HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "setup", "parameters"}
 EXAMPLES = {
     "a page": ["import math\nx = 2", "print('a')\nmath.sqrt(x + 2)", "x;", "None", "{x: 'b'}"],
     "a name not in sight": ["import math", "seed + 1"],
@@ -26,72 +29,61 @@ EXAMPLES = {
 }
 
 
+def lines_of(source, names):
+    """Run one cell; return the lines that it shows."""
+    body = ast.parse(source).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        exec(compile(ast.Module(body, []), "<cell>", "exec"), names)
+        if last is not None:
+            value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names)
+            if value is not None and not source.rstrip().endswith(";"):
+                print(pretty(value))
+    return [line.rstrip() for line in shown.getvalue().splitlines() if line.strip()]
+
+
+def shown_by(cells):
+    """Run one page; return the lines of each cell that shows any, or the error."""
+    names = {"__name__": "__main__"}
+    try:
+        return [lines for lines in [lines_of(cell, names) for cell in cells] if lines]
+    except Exception:
+        return traceback.format_exc()
+
+
 def code_of(name):
-    """The cells in sight on a page."""
-    return reading.read(reading.path_of(name)).code
+    """Return the cells in sight on a page."""
+    cells = jupytext.read(CHAPTERS / f"{name}.md").cells
+    code = [cell for cell in cells if cell.cell_type == "code"]
+    return [cell.source for cell in code if not HIDDEN & set(cell.metadata.get("tags", []))]
 
 
 @pytest.fixture(scope="module")
 def typed():
-    """What each page and each example prints, each in an interpreter of its own, or its error."""
     cells = {name: code_of(name) for name in PAGES} | EXAMPLES
-    done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("typed.py"))],
-        input=json.dumps(list(cells.values())),
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    command = [sys.executable, __file__]
+    pages = json.dumps(list(cells.values()))
+    done = subprocess.run(command, input=pages, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return dict(zip(cells, json.loads(done.stdout), strict=True))
 
 
-def lines_of(found):
-    """What the cells of a page print, without those that print nothing; it must have run."""
-    assert "error" not in found, found["error"]
-    return [lines for lines in found["lines"] if lines]
-
-
-def seeding(cells):
-    """What is wrong with the use of the global generator; it is seeded once, in the first cell."""
-    random = any(RANDOM.search(cell) for cell in cells)
-    if random and not cells[0].rstrip(";\n ").endswith(SEED):
-        return f"the first cell in sight must end in {SEED}"
-    if sum(cell.count("manual_seed") for cell in cells) > 1:
-        return "the global generator is seeded once"
-    return ""
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_the_code_in_sight_prints_what_the_book_shows(typed, name):
-    assert not seeding(code_of(name))
-    shown, printed = read_expected(name).printed, lines_of(typed[name])
+    shown, printed = read_expected(name).printed, typed[name]
+    assert isinstance(printed, list), printed
     assert [len(lines) for lines in printed] == [len(lines) for lines in shown]
     for line, typed_line in zip(chain(*shown), chain(*printed), strict=True):
         assert alike(line, typed_line), f"the book shows {line!r}; typed, it is {typed_line!r}"
 
 
-def test_names_values_and_prints_are_those_of_one_interpreter(typed):
-    assert lines_of(typed["a page"]) == [["a", "2.0"], ["{2: 'b'}"]]
+def test_a_page_is_an_interpreter_of_its_own(typed):
+    assert typed["a page"] == [["a", "2.0"], ["{2: 'b'}"]]
+    assert "NameError: name 'seed' is not defined" in typed["a name not in sight"]
+    assert "NameError: name 'torch' is not defined" in typed["a module not imported"]
 
 
-@pytest.mark.parametrize(
-    ("example", "name"), [("a name not in sight", "seed"), ("a module not imported", "torch")]
-)
-def test_a_name_that_is_not_in_sight_is_missed(typed, example, name):
-    with pytest.raises(AssertionError, match=f"NameError: name '{name}' is not defined"):
-        lines_of(typed[example])
-
-
-@pytest.mark.parametrize(
-    ("cells", "right"),
-    [
-        (["import torch\ntorch.manual_seed(0);", "torch.randn(3)"], True),
-        (["import torch", "torch.randn(3)"], False),
-        (["import torch\ntorch.manual_seed(0)", "torch.manual_seed(0)\ntorch.rand(2)"], False),
-        (["1 + 1"], True),
-    ],
-)
-def test_the_global_generator_is_seeded_once_at_the_start(cells, right):
-    assert bool(seeding(cells)) is not right
+if __name__ == "__main__":  # a process for each page: what it changes in torch no other page finds
+    with multiprocessing.get_context("fork").Pool(1, maxtasksperchild=1) as pool:
+        json.dump(pool.map(shown_by, json.load(sys.stdin), chunksize=1), sys.stdout)
