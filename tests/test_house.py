@@ -192,9 +192,10 @@ def test_a_chapter_has_its_bones(name):
             assert f"{{verdicts}} {page}\n" in text, f"no verdicts of {page}"
     else:
         assert f"{{chapter-card}} {name}\n" in text, "the card that heads a chapter is missing"
-    assert len(re.findall(r"^seed = 0$", text, re.MULTILINE)) == 1, (
-        "the knob cell needs one line 'seed = 0'"
+    knobs = re.findall(
+        r"^(?::|)tags: \[.*\bparameters\b.*\](?:(?!```)[^\0])*?^seed = 0$", text, re.MULTILINE
     )
+    assert len(knobs) == 1, "one cell is tagged 'parameters' and has a line 'seed = 0'"
     if re.match(r"\d+_", name) and not is_second(name):  # 05b is a section of chapter 5
         exercises = re.findall(r"^`{3,}\{exercise(?:-start)?\}", text, re.MULTILINE)
         assert len(exercises) >= 3, "a chapter has at least three exercises"
