@@ -12,7 +12,7 @@ from claimbook.ledger.lines import width_distance
 
 ROUNDED = 0.02  # relative; or two units of the last place that is written
 UNITS = 2
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
@@ -66,8 +66,9 @@ def last_place(text: str) -> float:
 
 def number_distance(expected: str, found: str) -> float:
     """How far apart two numbers are, in units of two of the last decimal place or of 2 %."""
-    change = abs(float(expected) - float(found))
-    room = max(UNITS * last_place(expected), ROUNDED * float(expected)) * (1 + 1e-9)
+    before, now = (float(text.replace("−", "-")) for text in (expected, found))
+    change = abs(before - now)
+    room = max(UNITS * last_place(expected), ROUNDED * abs(before)) * (1 + 1e-9)
     if not change:
         return 0.0
     return change / room if room else math.inf

@@ -14,6 +14,8 @@ from torch import Tensor
 from iclutils.ground import validation
 from iclutils.window.subspaces import complement
 
+TIED = 1e-6  # of the largest eigenvalue: far more than rounding, far less than what training does
+
 Matrices = Float[Tensor, "*S d d"]
 Bases = Float[Tensor, "*T d k"]
 
@@ -83,9 +85,24 @@ def largest_angle(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
 def overlap(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
     r"""The mean squared cosine, :math:`\|\hat B^\top B\|_F^2/k`.
 
-    Its expectation is k/d for a uniformly random :math:`\hat B`.
+    Its expectation is k/d for a uniformly random :math:`\hat B`. Eigenvectors of equal eigenvalues
+    are any of their space, and rounding would choose: there it is the mean over all choices.
+
+    >>> B = torch.eye(3)[:, :1]
+    >>> round(float(overlap(torch.eye(3), B)), 6), float(overlap(torch.diag(torch.arange(3.0)), B))
+    (0.333333, 0.0)
     """
-    return cosines(M, B).square().mean(-1)
+    _check(M, B)
+    k = B.shape[-1]
+    values, vectors = torch.linalg.eigh((M + M.mT) / 2)
+    last = values[..., -k, None]
+    room = TIED * values.abs().amax(-1, keepdim=True)
+    above = values > last + room
+    tied = (values - last).abs() <= room
+    share = (k - above.sum(-1, keepdim=True)) / tied.sum(-1, keepdim=True)
+    captured = (vectors.mT @ B).square().sum(-1)
+    found: Tensor = ((above + share * tied) * captured).sum(-1) / k
+    return found
 
 
 def within(M: Matrices, B: Bases) -> Float[Tensor, "*both d d"]:

@@ -6,7 +6,7 @@ import torch
 from scipy.linalg import subspace_angles
 
 from iclutils.ground.randomness import stream
-from iclutils.window import alignment
+from iclutils.window import alignment, subspaces
 
 F64 = torch.float64
 
@@ -60,3 +60,20 @@ def test_the_angles_are_the_principal_ones(k: int) -> None:
 def test_matrices_and_bases_of_other_dimensions_are_refused(frame: torch.Tensor) -> None:
     with pytest.raises(ValueError, match="M must have shape"):
         alignment.rho(torch.eye(4, dtype=F64), frame[:, :2])
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-13])
+def test_rounding_chooses_no_eigenvectors(size: float) -> None:
+    """At a multiple of I every subspace is a top one; the mean over all is k/d."""
+    d, k = 6, 2
+    noise = torch.randn(5, d, d, generator=stream(0, "ties"), dtype=torch.float64)
+    B = subspaces.random_subspaces(5, d, k, stream(0, "B"))
+    M = 1e-6 * (torch.eye(d, dtype=torch.float64) + size * noise)
+    torch.testing.assert_close(alignment.overlap(M, B), torch.full((5,), k / d, dtype=F64))
+
+
+def test_a_tie_at_the_edge_is_shared() -> None:
+    """One direction is sure; the second is either of two, of which B has one."""
+    M = torch.diag(torch.tensor([3.0, 2.0, 2.0, 1.0], dtype=torch.float64))
+    B = torch.eye(4, dtype=torch.float64)[:, :2]
+    assert float(alignment.overlap(M, B)) == pytest.approx((1 + 1 / 2) / 2)

@@ -189,6 +189,10 @@ def test_names_of_parts_and_controls_are_compared():
         ("14 prompts", "14 prompts", True),
         ("14 prompts", "15 prompts", False),  # a count has no last place
         ("14 prompts", "14 tasks", False),
+        ("0.0 of log10", "-0.0 of log10", True),  # a sign belongs to its number
+        ("0.01 of log10", "−0.01 of log10", True),
+        ("0.33 of log10", "−0.33 of log10", False),
+        ("0.33 of log10", "0.33 of log2", False),  # a number within a word is a word
         ("0.331", "0.333", True),
         ("0.331", "0.34", False),
         ("1.0e-05", "1.2e-05", True),
