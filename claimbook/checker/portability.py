@@ -18,6 +18,7 @@ from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
 
 MOVES = "moves"  # of a report's properties: page, variant, and how far each number moved
 SHOWN = 3  # moves of a page, the largest ones
+LEAST = 1e-3  # of what a number may: below it nobody sees a move
 ALL = "all"  # on the command line: each variant that this machine has
 PERTURBED, THREADED = "perturbed", "threads"
 CPU = Path("/proc/cpuinfo")
@@ -137,7 +138,7 @@ def report(found: Iterable[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
     """
     for page, variant, moves in sorted(found, key=lambda one: one[:2]):
         moved = sorted(moves.items(), key=lambda one: -one[1])
-        moved = [(name, size) for name, size in moved if size > 0]
+        moved = [(name, size) for name, size in moved if size > LEAST]
         most = f", at most by {moved[0][1]:.2g} of what they may" if moved else ""
         yield f"{page}, {variant}: {len(moved)} of {len(moves)} numbers moved{most}"
         red = sum(size > 1 for _, size in moved)
