@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from claimbook.files import ROOT
 from claimbook.ledger import Record, outputs, schema
+from claimbook.ledger.audit import disguised
 from claimbook.ledger.lines import Number, is_exact
 from claimbook.pages import chapter_path
 from claimbook.runs import notebooks
@@ -99,6 +100,20 @@ def unmoved(
         if entry.partition(", ")[0] in after and (any(moves) or not moves):
             how = "some of it moved" if moves else "nothing in it is sampled"
             yield f"{entry}: listed as recorded, but {how}"
+
+
+def disguised_numbers(
+    before: dict[str, Record], after: dict[str, Record], chapter: str
+) -> Iterator[str]:
+    """Name the numbers without an interval that another master seed moved.
+
+    The knob ``seed`` lists as ``drawn`` those that are so on purpose, such as the least of some.
+    """
+    drawn = declared(chapter)["seed"].get("drawn", [])
+    for claim, record in after.items():
+        for said in disguised(before[claim], record):
+            if not any(_covers(entry, said) for entry in drawn):
+                yield f"{said}: moved, but has no half-width: it was sampled"
 
 
 def _covers(entry: str, said: str) -> bool:

@@ -13,7 +13,7 @@ from claimbook.checker.portability import Variant
 from claimbook.checker.reference import Reference
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record, outputs, schema
-from claimbook.ledger.audit import audit, complaints
+from claimbook.ledger.audit import complaints
 from claimbook.runs import notebooks
 from claimbook.runs.page_key import page_key
 from claimbook.runs.provenance import AGREES, DISAGREES, here
@@ -148,6 +148,7 @@ class ChapterRun:
             else:
                 after = outputs.records(self.notebook)
                 yield from knobs.unmoved(before, after, knobs.recorded_rows(self.chapter))
+                yield from knobs.disguised_numbers(before, after, self.chapter)
 
     def knob_ran(self) -> None:
         """Note that the chapter ran with this knob turned, so that it need not run again."""
@@ -161,7 +162,7 @@ class ChapterRun:
         for row in blocks[self.chapter].claims:
             record = records.get(row.id)
             if record is not None:
-                yield from complaints(audit(record, row), row)
+                yield from complaints(record, row)
 
     def was_judged(self) -> None:
         """Note beside the kept run how the comparison went; one that left out a line is none."""

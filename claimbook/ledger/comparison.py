@@ -129,14 +129,14 @@ def less(found: float | Estimate, bound: float = 0.0) -> Comparison:
 def measured(found: float | Estimate) -> Measured:
     """Check an estimate, or a number where nothing was sampled.
 
-    Raises ``TypeError`` for what is neither, ``ValueError`` for NaN, a half-width that is negative
-    or not finite, and degrees of freedom that are not above zero.
+    Raises ``TypeError`` for what is neither, ``ValueError`` for a value or a half-width that is not
+    finite, a negative half-width, and degrees of freedom that are not above zero.
     """
     if not isinstance(found, Estimate):
-        return Measured(_number("value", found))
-    value, half_width = _number("value", found.value), _number("half_width", found.half_width)
-    if not 0 <= half_width < math.inf:
-        raise ValueError(f"half_width must be finite and not negative; got {half_width:g}")
+        return Measured(_finite("value", found))
+    value, half_width = _finite("value", found.value), _finite("half_width", found.half_width)
+    if half_width < 0:
+        raise ValueError(f"half_width must be zero or above; got {half_width:g}")
     dof = _number("dof", found.dof) if half_width else math.inf
     if dof <= 0:
         raise ValueError(f"dof must be above zero; got {dof:g}")
@@ -175,10 +175,8 @@ def _number(name: str, value: object) -> float:
     return number
 
 
-def _finite(name: str, value: float) -> float:
-    """Convert to a finite float: no value could ever be told from an infinite bound."""
+def _finite(name: str, value: object) -> float:
     number = _number(name, value)
     if math.isinf(number):
-        hint = "use > or < where one side is open"
-        raise ValueError(f"{name} must be a finite number; got {number} ({hint})")
+        raise ValueError(f"{name} must be a finite number; got {number}")
     return number

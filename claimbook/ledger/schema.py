@@ -28,6 +28,7 @@ AUDIT_EXCUSES = 10
 BRIEF = 140  # characters: two lines of a page
 
 Text = Annotated[str, Meta(pattern=r"\S")]
+Reason = Annotated[str, Meta(min_length=6)]
 Address = Annotated[str, Meta(pattern="^https://")]
 Id = Annotated[str, Meta(pattern=r"^[\w.-]+$")]
 Sentence = Annotated[str, Meta(max_length=BRIEF, pattern=r"^[^$]*\.$")]  # without formulas
@@ -100,8 +101,8 @@ class Amendment(Strict, frozen=True):
     """A change of a row after its first number was seen."""
 
     date: datetime.date
-    what: Text
-    why: Text
+    what: Reason
+    why: Reason
     commit: Commits | None = None
 
 
@@ -137,6 +138,9 @@ class Row(Strict, frozen=True):
             check_conditions(self.parts)
         except ValueError as error:
             raise ValueError(f"field 'parts' {error}") from None
+        dates = [one.date for one in self.amended]
+        if dates != sorted(dates):
+            raise ValueError("field 'amended' must be in the order of its dates")
 
 
 class Block(Strict, frozen=True):

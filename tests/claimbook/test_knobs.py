@@ -5,7 +5,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from claimbook.checker.knobs import Turn, recorded_rows, set_at, turn, turns, unmoved
+from claimbook.checker.knobs import (
+    Turn,
+    disguised_numbers,
+    recorded_rows,
+    set_at,
+    turn,
+    turns,
+    unmoved,
+)
 from claimbook.checker.run import note_of
 from claimbook.ledger import Record, load
 from claimbook.ledger.comparison import Comparison
@@ -97,6 +105,20 @@ def test_what_another_seed_leaves_alone_is_named_unless_it_is_exact():
     none = {"a": record(0.0)}  # a share of none
     assert len(list(unmoved(none, none))) == 1
     assert not list(unmoved(none, none, recorded=["a"]))
+
+
+def test_a_number_without_an_interval_that_moved_is_named_unless_it_is_listed(monkeypatch):
+    exact = {"a": record(1.0, part=2.0, half=0.0)}
+    parts = {"d = 5": Comparison(2.1, 0.0, "> 0", "supported")}
+    moved_part = {"a": Record("00_mini", "a", "holds", 1.0, 0.0, parts, {}, {}, True)}
+    exact["a"].parts["d = 5"] = Comparison(2.0, 0.0, "> 0", "supported")
+    listed = {"seed": {"drawn": []}}
+    monkeypatch.setattr("claimbook.checker.knobs.declared", lambda chapter: listed)
+    assert list(disguised_numbers(exact, moved_part, "00_mini")) == [
+        "a, part 'd = 5': moved, but has no half-width: it was sampled"
+    ]
+    listed["seed"]["drawn"] = ["a, part 'd = *"]
+    assert not list(disguised_numbers(exact, moved_part, "00_mini"))
 
 
 def test_what_is_recorded_may_stay_and_has_to():

@@ -1,7 +1,5 @@
 """What an executed notebook holds comes back as it was."""
 
-import math
-
 import nbformat
 import pytest
 from nbformat import v4
@@ -17,9 +15,8 @@ def executed(*found):
     return nbformat.reads(nbformat.writes(v4.new_notebook(cells=cells)), as_version=4)
 
 
-@pytest.mark.parametrize("value", [1.0, math.inf, -math.inf])
-def test_a_record_comes_back_with_its_types(value):
-    parts = {"β": greater(value, 2.0), "a": equal(1.0, 1.0, tol=0.5)}
+def test_a_record_comes_back_with_its_types():
+    parts = {"β": greater(1.0, 2.0), "a": equal(1.0, 1.0, tol=0.5)}
     record = Record("00_mini", "a", "holds", 1.0, 0.4, parts, {}, {"seed": 0}, True)
     data = {"text/plain": record.line(), VERDICT: record.to_json()}
     words = v4.new_output("stream", name="stdout", text="a")

@@ -22,7 +22,8 @@ def first(claims):
     return claims.chapters["00_mini"].claims[0]
 
 
-CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug"}
+CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug in it"}
+EARLIER = CHANGE | {"date": "1990-01-01"}
 GONE = object()
 DOCUMENT = "documents.ours"
 BLOCK = "chapters.00_mini"
@@ -88,10 +89,15 @@ def damage(place, value):
         (f"{SOURCE}.suggested_by", "x", "row k: field 'suggested_by' is for claims of ours"),
         (f"{ROW}.audit", "", f"row a: {TEXT} - at `$.audit`"),
         (f"{ROW}.amended", "once", "row a: Expected `array`, got `str` - at `$.amended`"),
-        (f"{ROW}.amended", [{"date": "2026-11-21", "what": "w"}], "missing required field `why`"),
+        (
+            f"{ROW}.amended",
+            [{"date": "2026-11-21", "what": "a word"}],
+            "missing required field `why`",
+        ),
         (f"{ROW}.amended", [CHANGE | {"date": "today"}], "row a: Invalid RFC3339 encoded date"),
         (f"{ROW}.amended", [CHANGE, CHANGE | {"commit": "last"}], "at `$.amended[1].commit`"),
-        (f"{ROW}.amended", [CHANGE | {"why": " "}], f"row a: {TEXT} - at `$.amended[0].why`"),
+        (f"{ROW}.amended", [CHANGE | {"why": "x"}], "length >= 6 - at `$.amended[0].why`"),
+        (f"{ROW}.amended", [CHANGE, EARLIER], "'amended' must be in the order of its dates"),
         (f"{ROW}.id", "b", "row b: field 'id' is already used in chapter 00_mini"),
         (f"{ROW}.id", "a b", "row a b: Expected `str` matching regex"),
         (f"{BLOCK}.settings", {}, "chapter 00_mini: field 'settings' must hold 'seed'"),

@@ -1,0 +1,93 @@
+"""False claims that somebody tries to get past the ledger; those that no check can see are listed.
+
+``CONTRIBUTING.md`` has the others under *What no check can see*; changes of a row after its first
+number are in ``test_amendments.py``.
+"""
+
+import math
+
+import pytest
+
+from claimbook.ledger import Ledger, compared_with
+from claimbook.ledger.audit import complaints, disguised
+from claimbook.ledger.comparison import Measured
+
+FOUND = Measured(1.2345, 0.05, 9)  # of a row that says 0, or more than 0
+OTHER = Measured(-2.3456, 0.05, 9)  # what a wrong control measures
+
+
+def judge(write, parts, control, found, *, kind="wrong", control_found=OTHER, **check):
+    """The record of one row and what the audit says of it."""
+
+    def change(data):
+        row = data["chapters"]["00_mini"]["claims"][0]
+        row["parts"] = parts
+        row["controls"] = {"c": {"kind": kind, "what": "w", "condition": control}}
+
+    ledger = Ledger("00_mini", path=write(change), seed=0, n=10)
+    record = ledger.check("a", found, controls={"c": control_found}, **check)
+    return record, complaints(record, ledger.rows["a"])
+
+
+def test_an_honest_check_of_a_false_row_is_red_without_the_audit(write):
+    record, said = judge(write, "= 0 ± 0.1", "= 0 ± 0.1", FOUND)
+    assert (record.verdict, said) == ("fails", [])
+
+
+@pytest.mark.parametrize(
+    ("parts", "numbers", "message"),
+    [
+        ("> n", {"n": -1}, "the ledger's own"),
+        ("= 0 ± wide", {"wide": 30.0}, "a margin must be"),
+        ("= 0 ± ground.arguments.math.fabs(wide)", {"wide": 30.0}, "is no function of"),
+        ("= 0 ± 1", {"wide": 30.0}, "does not name"),
+    ],
+)
+def test_a_page_cannot_widen_its_margin(write, parts, numbers, message):
+    with pytest.raises(ValueError, match=message):
+        judge(write, parts, "> 0", compared_with(FOUND, **numbers))
+
+
+def test_a_theory_made_of_the_same_draws_is_seen_where_it_is_equal(write):
+    handed = compared_with(FOUND, theory=FOUND.value)
+    record, said = judge(write, "= theory ± 0.1", "> 0", handed)
+    assert record.verdict == "holds"
+    assert "held against itself" in said[0]
+
+
+def test_a_null_control_too_noisy_to_find_anything_is_none(write):
+    noisy = Measured(0.1, 3e5, 9)
+    record, said = judge(write, "> 0", "> 0", FOUND, kind="null", control_found=noisy)
+    assert record.verdict == "holds"
+    assert "could never be supported" in said[0]
+    quiet = Measured(0.1, 1.2, 9)
+    assert judge(write, "> 0", "> 0", FOUND, kind="null", control_found=quiet)[1] == []
+
+
+def test_a_number_shown_that_is_none_of_the_row_s_is_seen(write):
+    record, said = judge(write, "> 0", "> 0", FOUND, value=123.456)
+    assert record.value == 123.456
+    assert said == ["a: the number shown, 123.456, is no part's and has no half-width"]
+    for value in (FOUND, 12, Measured(0.5, 0.1)):  # a part's, a count, one with its interval
+        assert judge(write, "> 0", "> 0", FOUND, value=value)[1] == []
+
+
+def test_a_sampled_number_without_its_interval_is_seen_under_another_seed(write):
+    before, _ = judge(write, "> 0", "> 0", 1.2345, control_found=-1.5)
+    after, _ = judge(write, "> 0", "> 0", 1.2346, control_found=-1.5)
+    assert list(disguised(before, after)) == ["a, part ''"]
+    assert list(disguised(before, before)) == []
+    sampled, _ = judge(write, "> 0", "> 0", FOUND)
+    assert list(disguised(sampled, sampled)) == []
+
+
+@pytest.mark.parametrize("found", [math.inf, math.nan, Measured(1.0, 0.1, -3), "1.2"])
+def test_what_is_no_estimate_is_refused(write, found):
+    with pytest.raises((TypeError, ValueError), match="must be"):
+        judge(write, "> 0", "> 0", found, value=1)
+
+
+def test_a_condition_that_no_part_meets_is_not_left_out(write):
+    parts = {"d = 3": "> 0", "d = 5": "> 99"}
+    with pytest.raises(ValueError, match="conditions without a part"):
+        judge(write, parts, "> 0", {"d = 3": FOUND}, value=FOUND)
