@@ -1,91 +1,66 @@
-"""The skeleton of a chapter: two pages, their rows in the ledger, their lines in ``_toc.yml``.
+"""Write a small chapter to start from: two pages, their rows and lines in ``_toc.yml``.
 
     python -m claimbook.new_chapter 08_covariance_shift
 
-What it writes (from ``book/skeleton``) is a small experiment of its own, green from the start, to
-be replaced piece by piece; ``CONTRIBUTING.md`` has the steps.
+Its experiment (``book/skeleton``) is green from the start and is replaced piece by piece.
 """
 
 import re
 import sys
 from pathlib import Path
 
-from claimbook.files import ROOT, read_yaml, write_atomically
-from claimbook.ledger import schema
+from claimbook.files import ROOT, write_atomically
 from claimbook.pages import CHAPTERS, SPECIALIST, chapter_path, toc_chapters
 
-TEMPLATES = Path("book/skeleton")
 NAME = re.compile(r"(\d\d[a-z]?)((?:_[a-z0-9]+)+)")
+LISTED = re.compile(rf"^( *)- file: {CHAPTERS}/.*\n", re.MULTILINE)
 
 
-def add(name: str, root: Path = ROOT) -> list[str]:
-    """Write the skeleton of the chapter ``name`` and return the files that were written.
+def add(name: str, root: Path = ROOT) -> list[Path]:
+    """Write the chapter ``name`` and return the files that were written.
 
     Raises ``ValueError`` for a name that is no chapter's, and for one that is taken.
     """
-    words = _words(name)
-    second = name + SPECIALIST
-    ledger, contents = root / "book" / "claims.yml", root / "_toc.yml"
-    templates = root / TEMPLATES
-    if list(read_yaml(ledger))[-1] != "chapters":
-        raise ValueError("claims.yml must end with 'chapters', where the new rows are written")
-    taken = {*toc_chapters(root), *schema.load(ledger).chapters}
-    paths = [chapter_path(page, root) for page in (name, second)]
-    if taken & {name, second} or any(path.exists() for path in paths):
-        raise ValueError(f"there is a chapter {name} already")
-    texts = {
-        paths[0]: _filled(templates / "first.md", words),
-        paths[1]: _filled(templates / "second.md", words),
-        ledger: ledger.read_text(encoding="utf8") + _filled(templates / "rows.yml", words),
-        contents: _listed(contents.read_text(encoding="utf8"), name, second),
-    }
-    for path, text in texts.items():
-        write_atomically(path, text)
-    return [path.relative_to(root).as_posix() for path in texts]
-
-
-def _words(name: str) -> dict[str, str]:
-    """What stands for the marks of the templates."""
     found = NAME.fullmatch(name)
     if found is None or name.endswith(SPECIALIST):
         raise ValueError(f"a chapter's name reads 08_covariance_shift; got {name!r}")
-    number, title = found[1].lstrip("0"), found[2].replace("_", " ").strip()
-    return {
+    if name in toc_chapters(root) or chapter_path(name, root).exists():
+        raise ValueError(f"there is a chapter {name} already")
+    title = found[2].replace("_", " ").strip()
+    words = {
         "@NAME@": name,
-        "@PREFIX@": f"ch{number}",
+        "@PREFIX@": f"ch{found[1].lstrip('0')}",
         "@LABEL@": f"ch-{title.replace(' ', '-')}",
         "@TITLE@": title.capitalize(),
         "@title@": title,
     }
 
+    def fill(template: str) -> str:
+        text = (root / "book" / "skeleton" / template).read_text(encoding="utf8")
+        return re.sub(r"@\w+@", lambda mark: words[mark[0]], text)
 
-def _filled(template: Path, words: dict[str, str]) -> str:
-    """A template with its words."""
-    text = template.read_text(encoding="utf8")
-    for mark, word in words.items():
-        text = text.replace(mark, word)
-    return text
-
-
-def _listed(contents: str, name: str, second: str) -> str:
-    """The table of contents with the two pages behind the last chapter."""
-    lines = contents.splitlines()
-    folder = f"{CHAPTERS.as_posix()}/"
-    places = [number for number, line in enumerate(lines) if folder in line]
-    if not places:
-        raise ValueError("_toc.yml lists no chapter behind which a new one could stand")
-    indent = lines[places[0]].partition("-")[0]
-    lines[places[-1] + 1 : places[-1] + 1] = [
-        f"{indent}- file: {folder}{name}",
-        f"{indent}  sections:",
-        f"{indent}    - file: {folder}{second}",
-    ]
-    return "\n".join(lines) + "\n"
+    ledger, contents = root / "book" / "claims.yml", root / "_toc.yml"
+    toc = contents.read_text(encoding="utf8")
+    listed = list(LISTED.finditer(toc))
+    indent, end = listed[0][1], listed[-1].end()
+    lines = (
+        f"{indent}- file: {CHAPTERS}/{name}\n"
+        f"{indent}  sections:\n"
+        f"{indent}    - file: {CHAPTERS}/{name}{SPECIALIST}\n"
+    )
+    texts = {
+        chapter_path(name, root): fill("first.md"),
+        chapter_path(name + SPECIALIST, root): fill("second.md"),
+        ledger: ledger.read_text(encoding="utf8") + fill("rows.yml"),
+        contents: toc[:end] + lines + toc[end:],
+    }
+    for path, text in texts.items():
+        write_atomically(path, text)
+    return list(texts)
 
 
 if __name__ == "__main__":
     try:
-        written = add(sys.argv[1] if len(sys.argv) == 2 else "")
+        print("written:", *add(" ".join(sys.argv[1:])), sep="\n  ")
     except ValueError as error:
         sys.exit(f"make new-chapter NAME=08_covariance_shift: {error}")
-    print("written:", *written, sep="\n  ")
