@@ -1,10 +1,9 @@
-"""A notebook of the archive run outside a checkout, and what it then says against the book.
+"""Run a notebook of the archive outside a checkout, by the lines of its README.txt.
 
     python tests/taken_home.py ARCHIVE.zip
 
-unpacks the archive into an empty folder, runs the lines that its README.txt gives for running a
-chapter, everything downloaded, and compares. The weekly workflow does that; ``test_downloads.py``
-does the same with the packages that are there already. It needs none of them itself.
+ends with 1 where a verdict differs from the book's. The weekly workflow runs it with everything
+downloaded, ``test_downloads.py`` with the packages that are installed already.
 """
 
 import json
@@ -14,91 +13,70 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 LINE = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)  # of README.txt: a command
-RUN = re.compile(r"\S+\.ipynb")
 VERDICT = "application/vnd.iclutils.verdict+json"
-
-Notebook = dict[str, Any]
 
 
 def unpack(archive: Path, into: Path) -> Path:
-    """The one folder that the archive holds, unpacked."""
-    with zipfile.ZipFile(archive) as held:
-        held.extractall(into)
+    """Unpack the archive and return the one folder that it holds."""
+    zipfile.ZipFile(archive).extractall(into)
     [folder] = into.iterdir()
     return folder
 
 
 def commands(folder: Path) -> list[str]:
-    """The lines of README.txt that one types to run a chapter."""
+    """Read the lines of README.txt that one types to run a chapter."""
     return LINE.findall((folder / "README.txt").read_text(encoding="utf8"))
 
 
 def outside() -> dict[str, str]:
-    """The environment of a process that finds no checkout."""
-    return {name: said for name, said in os.environ.items() if name != "PYTHONPATH"}
-
-
-def outputs(notebook: Notebook) -> Iterator[dict[str, Any]]:
-    """What the cells left, in their order."""
-    for cell in notebook["cells"]:
-        yield from cell.get("outputs", [])
-
-
-def printed(notebook: Notebook) -> list[str]:
-    """What the code in sight prints or shows as text, cell by cell."""
-    said = []
-    for output in outputs(notebook):
-        if output["output_type"] == "stream" and output["name"] == "stdout":
-            said.append("".join(output["text"]))
-        elif output["output_type"] == "execute_result":
-            said.append("".join(output["data"]["text/plain"]))
-    return said
-
-
-def verdicts(notebook: Notebook) -> dict[str, str]:
-    """The verdict on each claim that the notebook judges."""
-    shown = [one["data"] for one in outputs(notebook) if VERDICT in one.get("data", {})]
-    lines = ["".join(data["text/plain"]).split(" · ") for data in shown]
-    return {line[0]: line[1] for line in lines}
-
-
-def differences(ran: Notebook, offered: Notebook, ledger: list[dict[str, Any]]) -> list[str]:
-    """Where a run elsewhere prints or finds anything else than the book shows."""
-    known = {row["id"]: row["verdict"] for row in ledger}
-    found = verdicts(ran)
-    wrong = [f"{id}: {one}; the book: {known[id]}" for id, one in found.items() if one != known[id]]
-    if not found:
-        wrong.append("no claim was judged")
-    there, here = printed(ran), printed(offered)
-    if there != here:
-        wrong.append(f"it prints {there}; the book shows {here}")
-    return wrong
+    """Return an environment in which a process finds no checkout."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def read(path: Path) -> Any:
-    """A notebook, or the ledger as data."""
+    """Read a notebook, or the ledger as data."""
     return json.loads(path.read_text(encoding="utf8"))
 
 
-def main(archive: Path) -> int:
-    """Follow README.txt, and compare; 1 where anything differs."""
-    with tempfile.TemporaryDirectory() as empty:
-        folder = unpack(archive, Path(empty))
-        lines = commands(folder)
-        notebook = folder / RUN.findall(lines[-1])[0]
-        offered = read(notebook)
-        for line in lines:
-            print(f"$ {line}", flush=True)
-            subprocess.run(line, shell=True, cwd=folder, check=True, env=outside())
-        wrong = differences(read(notebook), offered, read(folder / "book" / "ledger.json"))
-    print("\n".join(wrong) or f"{notebook.name} prints and finds what the book shows")
-    return bool(wrong)
+def shown(notebook: dict[str, Any]) -> list[list[str]]:
+    """Collect what the cells print or show as text; of a claim its id and its verdict."""
+    found = []
+    for output in (output for cell in notebook["cells"] for output in cell.get("outputs", [])):
+        data = output.get("data", {})
+        text = "".join(data.get("text/plain", output.get("text", [])))
+        if VERDICT in data:
+            found.append(text.split(" · ")[:2])
+        elif output["output_type"] == "execute_result" or output.get("name") == "stdout":
+            found.append([text])
+    return found
+
+
+def verdicts(notebook: dict[str, Any]) -> dict[str, str]:
+    """Collect the verdict on each claim that the notebook judges."""
+    return dict(pair for pair in shown(notebook) if len(pair) == 2)
+
+
+def differences(ran: dict[str, Any], offered: dict[str, Any], ledger: list[Any]) -> list[str]:
+    """Say where a run elsewhere shows or finds something else than the book."""
+    known = {row["id"]: row["verdict"] for row in ledger}
+    found = verdicts(ran)
+    wrong = [f"{id}: {one}; the book: {known[id]}" for id, one in found.items() if one != known[id]]
+    prints = [[pair for pair in shown(one) if len(pair) == 1] for one in (ran, offered)]
+    if prints[0] != prints[1] or not found:
+        wrong.append(f"it prints {prints[0]}; the book shows {prints[1]}")
+    return wrong
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    folder = unpack(Path(sys.argv[1]), Path(tempfile.mkdtemp()))
+    notebook = folder / re.findall(r"\S+\.ipynb", commands(folder)[-1])[0]
+    offered = read(notebook)
+    for line in commands(folder):
+        print(f"$ {line}", flush=True)
+        subprocess.run(line, shell=True, cwd=folder, check=True, env=outside())
+    ledger = read(folder / "book" / "ledger.json")
+    sys.exit("\n".join(differences(read(notebook), offered, ledger)) or 0)
