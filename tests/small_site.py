@@ -10,7 +10,7 @@ from typing import NamedTuple
 import yaml
 from nbformat import v4
 
-from claimbook.ledger.prose import VERDICT
+from claimbook.ledger.record import VERDICT
 from claimbook.pages import read_chapter
 from claimbook.runs import notebooks, provenance
 from claimbook.runs.page_key import page_key

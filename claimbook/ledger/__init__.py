@@ -1,13 +1,8 @@
-"""The ledger: claims written down before they are measured, and the verdicts on them.
+"""The ledger: claims written down before they are measured, and the verdicts on them."""
 
-Chapters use :class:`Ledger`, :func:`compared_with` and :func:`glue_text`; the checker and the site
-the rest.
-"""
-
+from claimbook.ledger import amendments, outputs
 from claimbook.ledger.conditions import compared_with
-from claimbook.ledger.lines import format_value
-from claimbook.ledger.prose import count_outcomes, count_signs, glue_text
-from claimbook.ledger.record import Record
+from claimbook.ledger.record import Record, glue_text
 from claimbook.ledger.schema import (
     FAILS,
     HOLDS,
@@ -19,6 +14,7 @@ from claimbook.ledger.schema import (
     load,
     plain,
 )
+from claimbook.ledger.text import count_outcomes, count_signs, format_value
 from claimbook.ledger.verdicts import Ledger
 
 __all__ = [
@@ -31,11 +27,13 @@ __all__ = [
     "VERDICTS",
     "Ledger",
     "Record",
+    "amendments",
     "compared_with",
     "count_outcomes",
     "count_signs",
     "format_value",
     "glue_text",
     "load",
+    "outputs",
     "plain",
 ]

@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import NamedTuple
 
 from claimbook.ledger.comparison import CONTRADICTED, EQUAL, LESS, Comparison
-from claimbook.ledger.lines import comparison_text
 from claimbook.ledger.record import Record
 from claimbook.ledger.schema import NULL, WRONG, Row
+from claimbook.ledger.text import comparison_text
 
 SAME = 1e-9  # relative
 EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there

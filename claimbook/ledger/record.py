@@ -1,24 +1,27 @@
-"""What one check found, as the page, the scorecard and the tests need it; and as JSON keeps it."""
+"""What one check found: shown by its cell, kept in the executed notebook, read from there."""
 
+import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from claimbook.ledger.comparison import Comparison
-from claimbook.ledger.lines import AT_YOUR_SETTINGS, format_value
+from claimbook.ledger.text import AT_YOUR_SETTINGS, format_value, is_exact
 
-MEASURED = ("value", "half_width")
+VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
+_GLUED = "application/papermill.record/text/plain"  # MyST-NB's name for a glued text
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one check found; the page, the scorecard and the tests are all made from records.
+    """What one check found; pages, tables and tests are all made from records.
 
-    ``value`` and ``half_width`` are the number that the ledger shows; a row that was not tested has
+    ``value`` and ``half_width`` are the number that the ledger shows; a row that was not run has
     none. ``parts`` and ``controls`` are the comparisons by name; a part that stands alone has the
     empty name. ``settings`` are the chapter's knobs, and ``default_settings`` says whether they are
-    those of the ledger. ``finding`` is one sentence: what holds, what does not, where.
+    those of the ledger. ``why`` says which control failed, ``finding`` is one sentence: what holds,
+    what does not, where.
     """
 
     chapter: str
@@ -34,7 +37,7 @@ class Record:
     finding: str = ""
 
     def line(self) -> str:
-        """The one line that a chapter shows: ``id · verdict · value ± half-width  (reason)``.
+        """Write the line that a chapter shows: ``id · verdict · value ± half-width  (reason)``.
 
         It says first where the settings are not the ledger's.
         """
@@ -46,34 +49,118 @@ class Record:
         return own + " · ".join(words) + reason
 
     def to_json(self) -> dict[str, Any]:
-        """The record as an object of JSON, as it is kept in an executed chapter.
+        """Return the record as an object of JSON, as it is kept in an executed chapter.
 
-        Parts and controls are lists, because notebooks are written with sorted keys. JSON has no
-        infinity and no NaN: where a part or control measured one, it is the text that Python's
-        ``float`` reads (``"inf"``).
+        Parts and controls are lists, because notebooks are written with sorted keys.
         """
         fields = asdict(self)
         for group in ("parts", "controls"):
-            named = fields[group].items()
-            fields[group] = [{"name": name, **found, **_measured(found)} for name, found in named]
+            fields[group] = [{"name": name, **found} for name, found in fields[group].items()]
         return fields
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Record":
-        """The record that :meth:`to_json` wrote; ``TypeError`` where it is no record's."""
+        """Read what :meth:`to_json` wrote; ``TypeError`` where it is no record's."""
         groups = {}
         for group in ("parts", "controls"):
-            groups[group] = {found["name"]: _comparison(**found) for found in fields[group]}
+            groups[group] = {
+                found["name"]: Comparison(**{k: v for k, v in found.items() if k != "name"})
+                for found in fields[group]
+            }
         return cls(**{**fields, **groups})
 
 
-def _measured(fields: Mapping[str, Any]) -> dict[str, float | str]:
-    """What was measured as JSON has it: numbers, or the text of one that is not finite."""
-    numbers = {field: fields[field] for field in MEASURED}
-    return {field: one if math.isfinite(one) else str(one) for field, one in numbers.items()}
+# ------------------------------------------------------------------ to and from a notebook
 
 
-def _comparison(name: str, **fields: Any) -> Comparison:
-    """A comparison from its fields as JSON has them, but for its name."""
-    measured = {field: float(fields[field]) for field in MEASURED}
-    return Comparison(**{**fields, **measured})
+def display(record: Record) -> None:
+    """Show a verdict as one output of its cell: a line for Jupyter, and the record for the site.
+
+    Outside of a notebook the line is printed.
+    """
+    from IPython import get_ipython
+
+    if get_ipython() is None:
+        print(record.line())
+        return
+    from IPython.display import display
+
+    data = {"text/plain": record.line(), VERDICT: record.to_json()}
+    display(data, raw=True)  # type: ignore[no-untyped-call]
+
+
+def glue_text(**values: object) -> None:
+    """Glue values under their names for the page.
+
+    After ``glue_text(slope="0.31")`` the prose shows the value by ``{glue:text}`slope```. Outside
+    of a notebook it does nothing.
+    """
+    from IPython import get_ipython
+
+    if get_ipython() is None:
+        return
+    from myst_nb import glue
+
+    for name, value in values.items():
+        glue(name, value, display=False)
+
+
+def record_of(output: Any) -> Record | None:
+    """Return the record stored in an output of a cell, or None."""
+    fields = output.get("data", {}).get(VERDICT)
+    return None if fields is None else Record.from_json(fields)
+
+
+def records(notebook: Any) -> dict[str, Record]:
+    """Collect the records of an executed notebook by the rows' ids."""
+    found = map(record_of, _outputs(notebook))
+    return {record.id: record for record in found if record is not None}
+
+
+def glued(notebook: Any) -> dict[str, Any]:
+    """Collect the values that the cells of an executed notebook glued, by name."""
+    found = {}
+    for output in _outputs(notebook):
+        name = output.get("metadata", {}).get("scrapbook", {}).get("name")
+        text = output.get("data", {}).get(_GLUED)
+        if name and text is not None:
+            try:
+                found[name] = ast.literal_eval(text)
+            except (ValueError, SyntaxError):
+                found[name] = text
+    return found
+
+
+def _outputs(notebook: Any) -> Iterator[Any]:
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            yield from cell.get("outputs", [])
+
+
+# ------------------------------------------------------------------ the part that decides
+
+
+def tightest(parts: Mapping[str, Comparison]) -> str | None:
+    """Name the part that is nearest to its limit; None where there are not two to choose from.
+
+    A part that was sampled is as near as its gap is in half-widths, a computed one as its gap is in
+    units of the margin, or of the larger of value and bound. Where some parts were sampled, the
+    tightest is one of these, because noise is what may turn a verdict.
+
+    >>> from claimbook.ledger.comparison import Measured, greater
+    >>> near = greater(Measured(0.5, 0.3))
+    >>> tightest({"far": greater(Measured(5.0, 0.3)), "near": near, "exact": greater(0.1)})
+    'near'
+    """
+    if len(parts) < 2:
+        return None
+    sampled = [name for name, part in parts.items() if not is_exact(part.value, part.half_width)]
+    return min(sampled or parts, key=lambda name: _room(parts[name]))
+
+
+def _room(part: Comparison) -> float:
+    gap = abs(abs(part.value - part.bound) - part.margin)  # to the nearer of its limits
+    if not is_exact(part.value, part.half_width):
+        return gap / part.half_width
+    scale = part.margin or max(abs(part.value), abs(part.bound))
+    return round(gap / scale, 9) if scale and math.isfinite(gap) else gap

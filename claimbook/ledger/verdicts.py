@@ -22,9 +22,7 @@ from typing import Any
 
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Condition, Part, condition_of, pattern_of
-from claimbook.ledger.finding import finding_of
-from claimbook.ledger.prose import show
-from claimbook.ledger.record import Record
+from claimbook.ledger.record import Record, display
 from claimbook.ledger.schema import (
     CLAIMS_FILE,
     FAILS,
@@ -38,6 +36,7 @@ from claimbook.ledger.schema import (
     Row,
     load,
 )
+from claimbook.ledger.text import finding_of
 
 Given = Part | ComparedWith
 
@@ -139,10 +138,10 @@ class Ledger:
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row, compared_parts, shown, half_width, why),
+            finding=finding_of(row.quantity, compared_parts, shown, half_width, why),
         )
         self.records[id] = record
-        show(record.line(), record.to_json())
+        display(record)
         return record
 
     def _row(self, id: str) -> Row:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from docutils import nodes
 
-from claimbook.ledger.finding import readable
+from claimbook.ledger.text import readable
 
 # pandas' tables, plain and styled, and a cell of theirs
 TABLE = re.compile(r'<table [^>]*(?:class="dataframe"|id="T_).*?</table>', re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from claimbook.files import ROOT
 from claimbook.ledger import Record, amendments, format_value, outputs
 from claimbook.ledger.comparison import SUPPORTED
-from claimbook.ledger.finding import what_came_out
+from claimbook.ledger.text import what_came_out
 from claimbook.pages import SPECIALIST, chapter_path
 from claimbook.runs import notebooks, provenance
 from claimbook.site import stamps

@@ -18,7 +18,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.ledger.outputs import record_of
+from claimbook.ledger.record import record_of
 from claimbook.pages import CHAPTERS, chapter_path, read_chapter
 from claimbook.site.content import content_of
 from claimbook.site.downloads import repository

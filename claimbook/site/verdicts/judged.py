@@ -20,7 +20,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from claimbook.ledger.prose import VERDICT
+from claimbook.ledger.record import VERDICT
 from claimbook.site import mathematics
 from claimbook.site.content import content_of
 from claimbook.site.nodes import from_run, places

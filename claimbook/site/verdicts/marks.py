@@ -17,9 +17,8 @@ from claimbook.ledger import (
     UNDECIDED_ROW,
     Record,
 )
-from claimbook.ledger.finding import readable
-from claimbook.ledger.lines import format_value, is_exact, rounded
-from claimbook.ledger.tightest import tightest
+from claimbook.ledger.record import tightest
+from claimbook.ledger.text import format_value, is_exact, readable, rounded
 from claimbook.site.nodes import SIGNS, badge, html_tag, slug, tag
 from claimbook.site.numbers import written
 from claimbook.site.page import Page

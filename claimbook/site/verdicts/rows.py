@@ -6,8 +6,7 @@ from docutils.nodes import Element, Node
 
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
-from claimbook.ledger.finding import readable, what_came_out
-from claimbook.ledger.lines import comparison_text
+from claimbook.ledger.text import comparison_text, readable, what_came_out
 from claimbook.site import stamps
 from claimbook.site.nodes import badge, spaced, tag
 from claimbook.site.page import Page

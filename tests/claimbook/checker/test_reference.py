@@ -10,7 +10,7 @@ from claimbook.checker.reference import Claim, Headline, Part
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
 from claimbook.ledger.lines import USUAL_DOF, Number, half_width_factor
-from claimbook.ledger.prose import VERDICT
+from claimbook.ledger.record import VERDICT
 from iclutils.ground.estimate import Estimate
 
 NUMBER = Number(0.331, 0.012)

@@ -10,7 +10,7 @@ from claimbook.checker import reference, run
 from claimbook.checker.knobs import Turn
 from claimbook.checker.reference import Reference
 from claimbook.ledger import Record
-from claimbook.ledger.prose import VERDICT
+from claimbook.ledger.record import VERDICT
 from claimbook.runs.provenance import AGREES, DISAGREES
 
 A = Record("01_mini", "mini-a", "holds", 1.0, 0.1, {}, {}, {}, True)

@@ -6,8 +6,8 @@ import pytest
 
 from claimbook.ledger import Ledger
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
-from claimbook.ledger.lines import AT_YOUR_SETTINGS
 from claimbook.ledger.schema import FAILS, HOLDS, IN_PART, NOT_TESTABLE, UNDECIDED_ROW
+from claimbook.ledger.text import AT_YOUR_SETTINGS
 from claimbook.ledger.verdicts import verdict_of
 from iclutils.ground.estimate import Estimate
 

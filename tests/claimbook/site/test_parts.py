@@ -21,7 +21,7 @@ from small_site import MINI, ORIGIN, ROOT, SOUND, Site, executed, verdict
 from claimbook import figures
 from claimbook.figures.svg import as_svg
 from claimbook.ledger import Ledger, load, plain
-from claimbook.ledger.prose import VERDICT
+from claimbook.ledger.record import VERDICT
 from claimbook.pages import SPECIALIST, read_chapter, toc_pages
 from claimbook.runs import notebooks, provenance
 from claimbook.runs.page_key import page_key

@@ -4,9 +4,9 @@ import nbformat
 import pytest
 from nbformat import v4
 
-from claimbook.ledger import Record, outputs
+from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal, greater
-from claimbook.ledger.prose import VERDICT, glue_text, show
+from claimbook.ledger.record import VERDICT, display, glue_text, glued, records
 
 
 def executed(*found):
@@ -21,12 +21,12 @@ def test_a_record_comes_back_with_its_types():
     data = {"text/plain": record.line(), VERDICT: record.to_json()}
     words = v4.new_output("stream", name="stdout", text="a")
     notebook = executed(words, v4.new_output("display_data", data))
-    assert outputs.records(notebook) == {"a": record}
-    assert list(outputs.records(notebook)["a"].parts) == list(parts)
+    assert records(notebook) == {"a": record}
+    assert list(records(notebook)["a"].parts) == list(parts)
 
 
-def test_a_told_value_comes_back():
-    glued = [
+def test_a_glued_value_comes_back():
+    found = [
         v4.new_output(
             "display_data",
             {"application/papermill.record/text/plain": text},
@@ -34,11 +34,11 @@ def test_a_told_value_comes_back():
         )
         for name, text in (("slope", "'0.33'"), ("words", "not a literal"))
     ]
-    assert outputs.told(executed(*glued)) == {"slope": "0.33", "words": "not a literal"}
+    assert glued(executed(*found)) == {"slope": "0.33", "words": "not a literal"}
 
 
 @pytest.fixture
-def displayed(monkeypatch):
+def displays(monkeypatch):
     """What a cell would display."""
     found = []
     monkeypatch.setattr("IPython.get_ipython", lambda: object())
@@ -46,13 +46,26 @@ def displayed(monkeypatch):
     return found
 
 
-def test_a_cell_shows_a_verdict_as_one_output(displayed, ledger, capsys):
+def test_a_cell_shows_a_verdict_as_one_output(displays, ledger, capsys):
     record = ledger.check("a", 1.0, controls={"wrong": 9.0})
-    assert displayed == [{"text/plain": "a · holds · 1", VERDICT: record.to_json()}]
+    assert displays == [{"text/plain": "a · holds · 1", VERDICT: record.to_json()}]
     assert capsys.readouterr().out == ""
 
 
 def test_outside_of_a_notebook_the_line_is_printed(capsys):
-    show("a · holds", {})
+    display(Record("c", "a", "holds", None, None, {}, {}, {}, True))
     glue_text(slope="0.3")
     assert capsys.readouterr().out == "a · holds\n"
+
+
+def test_in_a_notebook_every_value_is_told_and_nothing_is_displayed(monkeypatch):
+    told = {}
+
+    def glue(name, value, display=True):  # as MyST-NB has it
+        assert not display
+        told[name] = value
+
+    monkeypatch.setattr("IPython.get_ipython", object)
+    monkeypatch.setattr("myst_nb.glue", glue)
+    glue_text(slope="0.31", count=3)
+    assert told == {"slope": "0.31", "count": 3}
