@@ -27,6 +27,7 @@ from iclutils.regression import (
     transformers,
 )
 from iclutils.regression.phase import Phase
+from iclutils.regression.sweep_jobs import reduced_errors
 from iclutils.regression.theory import asymptotics, equivalents
 from iclutils.stages import layer, training
 from iclutils.stages import prompts as stage_prompts
@@ -41,7 +42,7 @@ from iclutils.window import (
     tasks,
 )
 from iclutils.window import prompts as window_prompts
-from iclutils.window.theory import contexts, curves, isotropic, lemmas, linear, lowrank, value
+from iclutils.window.theory import contexts, curves, isotropic, lemmas, linear, value
 
 NAN = math.nan
 INF = math.inf
@@ -70,7 +71,6 @@ EYE = torch.eye(3, dtype=torch.float64)
 X = covariates.normalised(torch.randn(4, 3, generator=draw(), dtype=torch.float64))
 GRID = numbers(0.0, 1.0, 2.0, 4.0, 8.0)
 BAD_LABEL = window_prompts.Prompt(X, spoilt(4), X[:2], ones(2))
-BAD_TOKEN = window_prompts.Prompt(spoilt(4, 3), ones(4), X[:2], ones(2))
 WINDOWS = value.Windows(GRID, ones(4, 5), ones(4, 5), ones(4, 5), 1.0)
 CASE = contexts.Case("linear", 4, 2, 6, 0.1)
 CONTEXT = prompts.Context(3, 6, 0.1)
@@ -85,11 +85,6 @@ COUNTS = numbers(5.0, 2.0, 1.0).repeat(2, 1)
 NO_PROMPTS = prompts.Prompts(ones(0, 3), ones(0, 4), ones(0))
 
 
-def sampled(learning_rate: float) -> Any:
-    how = {"steps": 4, "prompts": 5, "runs": 1, "generator": draw()}
-    return training.train_sampled(P, FRAME, 8, learning_rate=learning_rate, **how)
-
-
 class Bad(NamedTuple):
     """A bad call, the words that its error says, and the kind of it."""
 
@@ -99,8 +94,6 @@ class Bad(NamedTuple):
 
 
 SILENT = {  # once a value came, or NaN
-    "degree 1.5": Bad(lambda: sphere.gegenbauer(numbers(0.5), 3, numbers(1.5)), "degrees .* 1.5"),
-    "degree −2": Bad(lambda: sphere.multiplicity(numbers(-2.0), 3), "degrees .* -2"),
     "characteristic of r² < 0": Bad(
         lambda: sphere.characteristic(numbers(-4.0), 3), "squared .* -4"
     ),
@@ -109,9 +102,6 @@ SILENT = {  # once a value came, or NaN
     ),
     "complex samples": Bad(
         lambda: statistics.mean_se(torch.tensor([1 + 1j, 2])), "samples must be real", TypeError
-    ),
-    "negative se of a line": Bad(
-        lambda: statistics.line([0, 1, 2], [0, 1, 2], [1, -1, 1], dof=3), "se must be positive.* -1"
     ),
     "dof 0 of a line": Bad(
         lambda: statistics.line([0, 1, 2], [0, 1, 2], [1, 1, 1], dof=0), "dof .* 0"
@@ -157,9 +147,6 @@ SILENT = {  # once a value came, or NaN
         lambda: layer.predict(ones(1, 6, 4), ones(1, 2, 5, 4), ones(1, 2, 5), ones(1, 2, 4)),
         "rows of W.* 6",
     ),
-    "a diverging training on tokens": Bad(
-        lambda: sampled(1e300), r"learning_rate .* 1e\+300", RuntimeError
-    ),
     "passage of level NaN": Bad(lambda: training.first_passage(GRID, GRID, NAN), "level .* nan"),
     "passage of NaN": Bad(
         lambda: training.first_passage(GRID, spoilt(5), 1.0), "values must be finite"
@@ -182,9 +169,6 @@ SILENT = {  # once a value came, or NaN
     "answer to a label NaN": Bad(
         lambda: attention.predict(EYE, BAD_LABEL), "prompt.y must be finite"
     ),
-    "linear answer to a token NaN": Bad(
-        lambda: attention.predict(EYE, BAD_TOKEN, "linear"), "x must be finite"
-    ),
     "parabola through NaN": Bad(
         lambda: curves.parabola_minimum(GRID, spoilt(5)), "loss must be finite"
     ),
@@ -192,9 +176,6 @@ SILENT = {  # once a value came, or NaN
         lambda: linear.gaussian_label(spoilt(3, 3), EYE, 0.1), "tokens must be finite"
     ),
     "scaled by NaN": Bad(lambda: WINDOWS.scaled(NAN), "L .* nan"),
-    "loss of M = NaN": Bad(
-        lambda: lowrank.loss_at(CASE.contexts(60, 0), spoilt(4, 4)), "M must be finite"
-    ),
     "error of Γ = NaN": Bad(lambda: MOMENTS.error(spoilt(3, 4), 0.1), "gamma must be finite"),
     "dMMSE on tasks NaN": Bad(
         lambda: dmmse.dmmse_errors(spoilt(4, 3), 6, 0.1, draw(), 2, fresh=True),
@@ -249,9 +230,6 @@ UNCLEAR = {  # once the error was somebody else's
         lambda: covariates.sample(covariates.Sphere(3), 3, draw()), "size .* tuple", TypeError
     ),
     "size of text": Bad(lambda: tasks.symmetric_uniform("a", draw()), "size .* tuple", TypeError),
-    "a stretch of NaN": Bad(
-        lambda: covariates.Stretched(spoilt(3, 3)), "root must be finite"
-    ),
     "tasks and tokens of two d": Bad(
         lambda: window_prompts.draw(
             functions.Affine(3), covariates.Sphere(4), 5, 0.1, 1, (2,), draw()
