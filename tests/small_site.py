@@ -127,11 +127,6 @@ class Site:
     def html(self):
         return self.root / "_build" / "html"
 
-    def places(self):
-        """What the search finds."""
-        text = (self.html / "search-places.js").read_text(encoding="utf8")
-        return json.loads(text.removeprefix("window.bookPlaces=").removesuffix(";\n"))
-
     def previews(self, name):
         """What is shown beside links to the places of a page."""
         text = (self.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")

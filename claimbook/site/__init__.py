@@ -30,7 +30,6 @@ from claimbook.site.aids.description import NOT_FOUND, add_description, take_add
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from claimbook.site.aids.previews import note_previews
-from claimbook.site.aids.search import note_places, write_places
 from claimbook.site.aids.stamp import add_stamp
 from claimbook.site.content import content_of
 from claimbook.site.downloads.archive import write_archive
@@ -57,7 +56,6 @@ DRESS = (  # what is added to a page that is about to be written, in this order
     add_description,
     add_scripts,
     add_ways_on,
-    note_places,
     note_previews,
 )
 
@@ -105,7 +103,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     write_figures(figures_of(content).values(), site)
     mend_pages(site)
     drop_comments(site)
-    write_places(app, app.env.found_docs)
     write_archive(site)
     note_state(app)
 

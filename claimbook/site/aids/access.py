@@ -34,11 +34,6 @@ MENDED = [
     ),
     # the theme: half a megabyte that replaces icons by drawings; the font that has them is loaded
     (r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
-    # Sphinx's own search, which the book's (search-places.js) takes the place of
-    (
-        r'\s*<script src="[^"]*\b(?:searchtools|language_data|searchindex)\.js[^"]*"></script>',
-        "",
-    ),
     # the theme: light or dark is settled by a script at the end, and what it colours changes twice
     (
         r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";',

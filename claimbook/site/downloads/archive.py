@@ -14,7 +14,7 @@ from claimbook.site.downloads.offers import FOLDER, size_text
 
 NAME = "in-context-learning-reproduced"
 PLACE = f"{FOLDER}/{NAME}.zip"
-LEFT_OUT = {".buildinfo", "searchindex.js", "objects.inv"}  # no reader opens them
+LEFT_OUT = {".buildinfo", "objects.inv"}  # no reader opens them
 OFFERED = "book/downloads.html"  # the page that offers it
 SIZE = "archive-size"  # the class of the place that states its size there
 FIRST = """\

@@ -587,29 +587,6 @@ def test_the_code_of_a_figure_opens_below_it_with_what_was_computed_for_it(pages
 # -------------------------------------------------------------- terms, search, notes
 
 
-def test_every_word_of_a_row_and_every_name_of_a_term_is_found(site):
-    by_title = {}
-    for place in site.places():
-        for name in (place["title"], *place["keys"]):
-            by_title.setdefault(name, place)
-    for term, explained in TERMS.items():
-        for name in filter(None, (term, ALSO.get(term))):
-            assert by_title[name]["text"] == explained
-    for claim, row in rows(site).items():
-        quoted = row["source"].get("printed", [])
-        for text in [row["statement"], *([quoted] if isinstance(quoted, str) else quoted)]:
-            for words in re.split(r"\$[^$]*\$", text):
-                assert words.strip() in by_title[claim]["text"], claim
-
-
-def test_what_is_read_first_is_found_first(site):
-    weights = {}
-    for place in site.places():
-        page_of = place["address"].split(".html")[0].removeprefix("book/").removeprefix("chapters/")
-        weights.setdefault(page_of, place["weight"])
-    assert 1 == weights[SOUND] > weights["lists"] > weights[SECOND] > weights["ledger"] > 0
-
-
 def test_every_term_is_explained_beside_its_links(site):
     found = site.previews("terms")
     for term, explained in TERMS.items():
