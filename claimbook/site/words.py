@@ -1,6 +1,7 @@
 """How a row's source and controls are worded, and quotations as nodes."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,8 +11,8 @@ from claimbook.ledger import OURS
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.schema import NULL, RIGHT, WRONG
 from claimbook.site.nodes import html_tag, tag
-from claimbook.site.plain import FORMULA
 
+FORMULA = re.compile(r"\$([^$]+)\$")
 CLEAR = "clear"
 READINGS = {  # how well our copy of a source can be read, as a mark beside the verdict
     "mangled": "damaged text",

@@ -22,7 +22,6 @@ from claimbook.ledger.text import format_value, is_exact, readable, rounded
 from claimbook.site.nodes import SIGNS, badge, html_tag, slug, tag
 from claimbook.site.numbers import written
 from claimbook.site.page import Page
-from claimbook.site.plain import plain_markdown
 from claimbook.site.results import reservation, value_text
 from claimbook.site.verdicts.interval import MEASURED, headline, picture
 from claimbook.site.verdicts.rows import OWN_SETTINGS, record_of
@@ -86,7 +85,7 @@ def mark_link(record: Record, row: Mapping[str, Any], address: str) -> html_tag:
         mark_of_row(record, row),
         tag("span", f" {row['id']}", classes=["paper-only"]),
         href=address,
-        aria_label=f"{record.verdict}: {plain_markdown(row['brief'])}",
+        aria_label=f"{record.verdict}: {row['brief']}",
         classes=["judged"],
     )
 

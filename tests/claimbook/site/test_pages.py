@@ -255,16 +255,6 @@ def test_changes_are_listed_with_date_reason_and_commit(site):
     assert "Changed after" not in card(site, "fair-holds")
 
 
-def test_rows_and_sections_can_be_searched(site):
-    found = {place["address"]: place for place in site[0].places()}
-    row = found["book/ledger.html#claim-fair-part"]
-    assert row["keys"][0] == "fair-part"
-    assert "1 of 3 parts hold." in row["text"]
-    assert found["book/notes.html#notes"]["title"] == "Notes"
-    assert "theirs is 5." in found["book/notes.html#notes"]["text"]
-    assert "fair-part" not in found["book/ledger.html#the-ledger"]["text"]  # it is a place itself
-
-
 def test_a_claim_has_a_preview(site):
     said = words(site[0].previews(f"chapters/{SOUND}")["claim-fair-part"])
     assert said.startswith("◐ holds in part fair-part")

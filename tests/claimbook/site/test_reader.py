@@ -1,8 +1,7 @@
-"""What is made for readers, without a browser: plain words, notebooks, the archive, addresses."""
+"""What is made for readers, without a browser: notebooks, the archive, addresses."""
 
 import random
 import re
-import unicodedata
 import zipfile
 from types import SimpleNamespace
 
@@ -10,59 +9,10 @@ import pytest
 from docutils import nodes
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.ledger.schema import CLAIMS_FILE
 from claimbook.site.aids import description
 from claimbook.site.downloads import archive, markdown, offers, portable
 from claimbook.site.downloads.markdown import Markdown
-from claimbook.site.plain import plain_markdown, plain_mathematics, plain_text
 from claimbook.site.verdicts import times
-
-
-@pytest.mark.parametrize(
-    ("tex", "said"),
-    [
-        (r"w^*", "w*"),
-        (r"\tau=n/d^2", "τ=n/d²"),
-        (r"\Lambda=nL^2/\sigma^2", "Λ=nL²/σ²"),
-        (r"e_{ICL}\le\tfrac12", "e_ICL≤1/2"),
-        (r"\lVert B_\perp\rVert", "‖B⊥‖"),
-        (r"\frac{1}{d+4}", "1/(d+4)"),
-        (r"\frac{K-1}{K+\Lambda}", "(K-1)/(K+Λ)"),
-        (r"\Lambda^{2/(d+3)}", "Λ^(2/(d+3))"),
-        (r"L^2/w^{3/2}", "L²/w^(3/2)"),
-        (r"\lambda+\nu\frac d{n_{tr}}", "λ+νd/n_tr"),
-        (r"e^{w\langle x_i,x\rangle}", "e^(w⟨x_i,x⟩)"),
-        (r"\text{(affine)},\ w^*", "(affine), w*"),
-        (r"\mathrm{attn}_i", "attn_i"),
-        (r"\dot A\asymp\lfloor\sqrt n\rfloor", "dot A≍⌊√n⌋"),
-        (r"\alpha\lambda\Lambda\sigma\Sigma\phi\varepsilon", "αλΛσΣφε"),
-    ],
-)
-def test_a_formula_as_one_would_type_it(tex, said):
-    assert plain_mathematics(tex) == said
-
-
-@pytest.mark.parametrize("page", [*sorted((ROOT / "book").rglob("*.md")), CLAIMS_FILE], ids=str)
-def test_no_formula_of_the_book_is_flattened_to_another(page):
-    """No command is left, and what stood in a raised or lowered fraction is not let out of it."""
-    for tex in re.findall(r"\$\$(.+?)\$\$|\$([^$]+)\$", page.read_text("utf8"), re.DOTALL):
-        plain = plain_mathematics("".join(tex))
-        assert "\\" not in plain, tex
-        assert "/" not in plain or re.search(r"/|\\[td]?frac", "".join(tex)), tex
-        brackets = [sum(text.count(sign) for sign in "()[]") for text in (plain, "".join(tex))]
-        assert (brackets[0] - brackets[1]) % 2 == 0 or "\\\\[" in "".join(tex), (tex, plain)
-
-
-@pytest.mark.parametrize("digit", range(10))
-def test_every_digit_is_raised_as_itself(digit):
-    raised = plain_mathematics(f"d^{digit}")
-    assert unicodedata.normalize("NFKC", raised) == f"d{digit}" != raised
-
-
-def test_words_of_blocks_do_not_run_together():
-    section = nodes.section("", nodes.paragraph("", "one"), nodes.paragraph("", "two"))
-    assert plain_text(section) == "one two"
-    assert plain_markdown("at $d^2$ tasks") == "at d² tasks"
 
 
 def paragraph(*children):
