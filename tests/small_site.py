@@ -1,6 +1,5 @@
 """A small book of one chapter, whose run is put into the cache by hand, built as the book is."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -126,11 +125,6 @@ class Site:
     @property
     def html(self):
         return self.root / "_build" / "html"
-
-    def previews(self, name):
-        """What is shown beside links to the places of a page."""
-        text = (self.html / "_previews" / f"book/{name}.js").read_text(encoding="utf8")
-        return json.loads(text[text.index("]=") + 2 :].removesuffix(";\n"))
 
     def ran(self, records=(), seconds=45.0, **changed):
         """As the checker leaves a run behind: every cell with its number, the last with records."""

@@ -29,7 +29,6 @@ from claimbook.site.aids.access import mend_pages
 from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
-from claimbook.site.aids.previews import note_previews
 from claimbook.site.aids.stamp import add_stamp
 from claimbook.site.content import content_of
 from claimbook.site.downloads.archive import write_archive
@@ -44,6 +43,7 @@ from claimbook.site.pictures.gallery import figures_of, write_figures
 from claimbook.site.pictures.run_figure import RunFigure
 from claimbook.site.pictures.steer import SetRole, check_places
 from claimbook.site.state import note_state, refresh
+from claimbook.site.tips import add_tips
 from claimbook.site.verdicts.counts import CountRole
 from claimbook.site.verdicts.judged import JudgedRole, MarksStay, place_lines
 from claimbook.site.verdicts.ledger import ChapterCard, FullLedger, Verdicts
@@ -56,7 +56,6 @@ DRESS = (  # what is added to a page that is about to be written, in this order
     add_description,
     add_scripts,
     add_ways_on,
-    note_previews,
 )
 
 
@@ -136,6 +135,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("set", SetRole())
     app.add_post_transform(MarksStay)
     app.setup_extension("sphinx.ext.autodoc")
+    add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("config-inited", show_runs, priority=LATE)
     app.connect("config-inited", take_address)

@@ -255,11 +255,6 @@ def test_changes_are_listed_with_date_reason_and_commit(site):
     assert "Changed after" not in card(site, "fair-holds")
 
 
-def test_a_claim_has_a_preview(site):
-    said = words(site[0].previews(f"chapters/{SOUND}")["claim-fair-part"])
-    assert said.startswith("◐ holds in part fair-part")
-    assert "It does for every class of tasks." in said
-    assert said.endswith("1 of 3 parts hold. Contradicted: ReLU. Undecided: cosine.")
 
 
 def test_the_notebook_has_the_verdicts_in_words(site):

@@ -587,15 +587,6 @@ def test_the_code_of_a_figure_opens_below_it_with_what_was_computed_for_it(pages
 # -------------------------------------------------------------- terms, search, notes
 
 
-def test_every_term_is_explained_beside_its_links(site):
-    found = site.previews("terms")
-    for term, explained in TERMS.items():
-        for name in filter(None, (term, ALSO.get(term))):
-            shown = BeautifulSoup(found[f"term-{name}"], "html.parser")
-            assert said(shown.strong) == name
-            assert explained in said(shown)
-
-
 def test_pages_describe_themselves(pages):
     kinds = {}
     for name, soup in pages.items():
