@@ -11,14 +11,12 @@ from claimbook.figures.shapes import (
     swept_bands,
 )
 from claimbook.figures.style import COLOURS, WIDTH, ramp, use_style
-from claimbook.figures.weights import carry_weights
 
 __all__ = [
     "COLOURS",
     "WIDTH",
     "annotate",
     "band",
-    "carry_weights",
     "legend",
     "name_ends",
     "panels",

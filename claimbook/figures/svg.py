@@ -6,15 +6,15 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from claimbook.figures import data, legibility, weights
+from claimbook.figures import data, legibility
 from claimbook.figures.wide import lay_wide
 
 
 def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     """A figure as SVG, and what goes with it.
 
-    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads; ``npz``, where
-    it carries trained weights, and, where its panels stand in several rows, ``wide``: the same
+    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads, and,
+    where its panels stand in several rows, ``wide``: the same
     panels side by side for a wide screen. The same figure gives the same bytes. Words are outlines,
     so that it looks the same on every machine; a reader who cannot see it has the alternative text
     and the table. Maps and clouds of points are pictures inside it. The figure is left in its last
@@ -23,9 +23,6 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     with_it: dict[str, Any] = {"csv": data.csv_text(figure)}
     lettering = legibility.lettering(figure)
     with_it["lettering"] = lettering
-    trained = weights.npz(figure)
-    if trained:
-        with_it["npz"] = trained
     for dense in figure.findobj(legibility.dense):
         dense.set_rasterized(True)
     narrow = text_of(figure)

@@ -345,8 +345,7 @@ def check_figure(figure):
     assert is_drawing or not nameless, "an axis without a name"
     page = text_of(f"{CHAPTERS}/{figure.chapter}.html")
     assert f'id="{figure.name}"' in page
-    weights = [figure.npz_file] if figure.npz else []
-    for name in (figure.svg_file, figure.csv_file, *weights):
+    for name in (figure.svg_file, figure.csv_file):
         assert (SITE / name).stat().st_size
         assert f'href="../figures/{Path(name).name}"' in page, "no link to its files"
     lettering = figure.with_it["lettering"]

@@ -1,15 +1,13 @@
 """The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
 
 Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
-``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen, and
-``<name>.npz`` with the trained weights that a figure carries.
+``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen.
 
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`claimbook.figures`). How the pages show them:
 :mod:`claimbook.site.pictures.run_figure`.
 """
 
-import base64
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,16 +49,6 @@ class Figure:
         return f"{FOLDER}/{self.name}.csv"
 
     @property
-    def npz_file(self) -> str:
-        """The place of the trained weights that it carries."""
-        return f"{FOLDER}/{self.name}.npz"
-
-    @property
-    def npz(self) -> bytes:
-        """The trained weights that it carries; empty where there are none."""
-        return base64.b64decode(self.with_it.get("npz", ""))
-
-    @property
     def svg(self) -> str:
         """The drawing; empty where the chapter is not run."""
         return str(self.output.get("data", {}).get(SVG, ""))
@@ -72,7 +60,7 @@ class Figure:
 
     @property
     def with_it(self) -> Mapping[str, Any]:
-        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide`` and ``npz``."""
+        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide``."""
         carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
         return carried
 
@@ -115,9 +103,7 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     for figure in figures:
         if not figure.output:
             continue
-        contents: dict[str, str | bytes] = {figure.csv_file: figure.with_it.get("csv", "")}
-        if figure.npz:
-            contents[figure.npz_file] = figure.npz
+        contents = {figure.csv_file: figure.with_it.get("csv", "")}
         for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
             if svg:
                 contents[figure.file(wide=wide)] = svg

@@ -100,8 +100,6 @@ def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_ta
     To a screen reader each link says of which figure it is.
     """
     files = {"SVG": figure.svg_file, "data (CSV)": figure.csv_file}
-    if figure.npz:
-        files["weights (NPZ)"] = figure.npz_file
     links: list[nodes.Node | str] = []
     for what, place in files.items():
         label = f"{what} of the figure {figure.name}"

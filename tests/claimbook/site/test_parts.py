@@ -11,7 +11,6 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
 import pytest
-import torch
 import yaml
 from bs4 import BeautifulSoup
 from nbformat import v4
@@ -217,11 +216,10 @@ TABLE = '<table id="T_a"><tbody><tr><td id="T_a_row0_col0">-0.5</td></tr></tbody
 
 
 def picture(rows):
-    """A figure as a chapter displays it, with panels that stand side by side, and weights."""
+    """A figure as a chapter displays it, with panels that stand side by side."""
     figure, axes = figures.panels(rows, 1, height=1.2)
     for panel in axes:
         panel.plot([1, 2, 3], [1, 3, 2], label="a", color=figures.COLOURS["softmax"])
-    figures.carry_weights(figure, {"a": torch.arange(900.0 * rows)})
     svg, with_it = as_svg(figure)
     return v4.new_output("display_data", data={SVG: svg}, metadata={SVG: with_it})
 
@@ -310,7 +308,6 @@ def target(site, page, address):
 KINDS = {
     "SVG": "svg",
     "data (CSV)": "csv",
-    "weights (NPZ)": "npz",
     "notebook with outputs": "ipynb",
     "Markdown source": "md",
 }
@@ -392,7 +389,7 @@ def test_the_files_of_a_figure_are_what_was_drawn(site, chapter):
     expected = drawings(site, chapter)
     assert len(set(expected.values())) == len(expected)
     there = {path.name.removeprefix(name) for path in folder.glob(f"{name}*")}
-    assert there == {*expected, ".npz"}
+    assert there == set(expected)
     for ending, text in expected.items():
         assert (folder / f"{name}{ending}").read_text(encoding="utf8") == text, ending
 
