@@ -14,8 +14,7 @@ from matplotlib.text import Text
 from claimbook.figures.artists import data_axes, floats, is_joined, label
 
 PHONE = 350.0  # CSS pixels: the width of a figure on a phone 390 pixels wide
-LAPTOP = 660.0  # CSS pixels: the least width of a figure whose panels stand side by side
-SMALLEST = 7.5  # CSS pixels: the smallest lettering at those widths
+SMALLEST = 7.5  # CSS pixels: the smallest lettering at that width
 SLACK = 1.0  # pixels by which things may touch without anyone noticing
 
 
@@ -44,19 +43,18 @@ def words(figure: Figure) -> list[Text]:
     ]
 
 
-def lettering(figure: Figure, shown: float = PHONE) -> dict[str, Any]:
+def lettering(figure: Figure) -> dict[str, Any]:
     """How well the figure reads: its width, its smallest lettering, and what is wrong with it.
 
-    ``width`` is in inches, ``smallest`` in CSS pixels where the figure is ``shown`` so many of them
-    wide. ``faults`` names texts that overlap, texts that the edge cuts off, and series that a
-    legend covers.
+    ``width`` is in inches, ``smallest`` in CSS pixels on a phone. ``faults`` names texts that
+    overlap, texts that the edge cuts off, and series that a legend covers.
     """
     figure.draw_without_rendering()
     found = words(figure)
     faults = {*overlapping(found), *cut_off(figure, found), *under_legends(figure)}
     width = figure.get_figwidth()
     points = min([text.get_fontsize() for text in found], default=0.0)
-    smallest = round(float(points) * shown / (72 * width), 2)
+    smallest = round(float(points) * PHONE / (72 * width), 2)
     return {"width": width, "smallest": smallest, "faults": sorted(faults)}
 
 

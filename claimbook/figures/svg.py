@@ -7,31 +7,20 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from claimbook.figures import data, legibility
-from claimbook.figures.wide import lay_wide
 
 
 def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
-    """A figure as SVG, and what goes with it.
+    """Draw a figure as SVG; return it with what goes with it.
 
-    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads, and,
-    where its panels stand in several rows, ``wide``: the same
-    panels side by side for a wide screen. The same figure gives the same bytes. Words are outlines,
-    so that it looks the same on every machine; a reader who cannot see it has the alternative text
-    and the table. Maps and clouds of points are pictures inside it. The figure is left in its last
-    layout.
+    With it go ``csv``, the table of what it shows, and ``lettering``, how it reads. The same figure
+    gives the same bytes. Words are outlines, so that it looks the same on every machine; a reader
+    who cannot see it has the alternative text and the table. Maps and clouds of points are pictures
+    inside it.
     """
-    with_it: dict[str, Any] = {"csv": data.csv_text(figure)}
-    lettering = legibility.lettering(figure)
-    with_it["lettering"] = lettering
+    with_it = {"csv": data.csv_text(figure), "lettering": legibility.lettering(figure)}
     for dense in figure.findobj(legibility.dense):
         dense.set_rasterized(True)
-    narrow = text_of(figure)
-    if lay_wide(figure):
-        wide = legibility.lettering(figure, legibility.LAPTOP)
-        lettering["smallest"] = min(lettering["smallest"], wide["smallest"])
-        lettering["faults"] += [f"side by side: {fault}" for fault in wide["faults"]]
-        with_it["wide"] = text_of(figure)
-    return narrow, with_it
+    return text_of(figure), with_it
 
 
 def text_of(figure: Figure) -> str:

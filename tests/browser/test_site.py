@@ -18,7 +18,6 @@ from built_site import PAGES, SITE, Anchors, text_of, turn
 from claimbook.figures import legibility
 from claimbook.pages import CHAPTERS, chapter_path, is_second, toc_chapters
 from claimbook.runs.notebooks import current
-from claimbook.site.pictures import dark
 from claimbook.site.pictures.gallery import figures_of_run
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
@@ -236,7 +235,7 @@ def test_page(wide, findings, address, name):
     faults = [*visited(wide, WIDE, address, name)]
     if name not in NARROW_VISITS:
         page.set_viewport_size({"width": NARROW[0], "height": 900})
-        page.wait_for_function(LOADED)  # panels one below the other are another picture
+        page.wait_for_function(LOADED)
         settle(page)
         found = [*unlike(page.evaluate(STATE), name), *mixed(page)]
         faults += [f"narrow: {fault}" for fault in found]
@@ -263,19 +262,19 @@ def test_paper_is_light_whatever_the_screen_was(browser, address):
     page = browser.new_page(color_scheme="dark")
     page.goto(address + "book/chapters/01_attention_window_specialist.html")
     page.emulate_media(media="print")
-    ink, shown = page.evaluate(
+    ink, filters = page.evaluate(
         """() => [getComputedStyle([...document.querySelectorAll('main p')]
             .find(e => e.checkVisibility())).color,
-          [...document.querySelectorAll('main figure img')].filter(e => e.checkVisibility())
-            .map(e => e.currentSrc)]"""
+          [...document.querySelectorAll('main img.drawing')]
+            .map(e => getComputedStyle(e).filter)]"""
     )
     page.close()
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 100
-    assert len(shown) > 3
-    assert not [source for source in shown if source.endswith("-dark.svg")]
+    assert len(filters) > 3
+    assert set(filters) == {"none"}
 
 
-SCALES = """() => [...document.querySelectorAll('main figure:not(.x-panel) picture img')]
+SCALES = """() => [...document.querySelectorAll('main figure:not(.x-panel) img')]
   .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().width / e.naturalWidth)"""
 CUT = """() => [...document.querySelectorAll('main :is(.formula, pre, .text_html)')]
   .filter(e => e.clientWidth && e.checkVisibility())
@@ -283,7 +282,7 @@ CUT = """() => [...document.querySelectorAll('main :is(.formula, pre, .text_html
 
 
 def test_letters_of_all_figures_are_about_as_large(browser, address):
-    """Drawn with letters of one size, whether one panel stands alone or several side by side."""
+    """Drawn with letters of one size, whether one panel stands alone or several do."""
     page = browser.new_page(viewport={"width": 1366, "height": 900})
     page.goto(address + "book/chapters/05_double_descent_specialist.html")
     page.evaluate("for (const e of document.images) e.loading = 'eager'")
@@ -303,9 +302,6 @@ def test_what_is_cut_off_at_a_side_fades_there(browser, address):
 
 
 # ------------------------------------------------------------------ figures as files
-
-
-WORDS = re.compile(r'-->\s*<g style="fill: (#\w+)')  # a word's outlines follow the word
 
 
 @lru_cache
@@ -352,26 +348,6 @@ def check_figure(figure):
     smallest = lettering["smallest"]
     assert smallest >= legibility.SMALLEST, f"lettering of {smallest} px on a phone"
     assert lettering["faults"] == []
-
-
-@pytest.mark.parametrize("chapter", toc_chapters())
-def test_figures_can_be_read_in_the_dark(chapter):
-    """Words stand out by 4.5; series by 3, or as in the light where a value is meant to be pale."""
-    for figure in figures_of(chapter):
-        check_in_the_dark(figure)
-
-
-def check_in_the_dark(figure):
-    light = (SITE / figure.svg_file).read_text(encoding="utf8")
-    svg = (SITE / figure.file(dark=True)).read_text(encoding="utf8")
-    assert svg.count("<path") == light.count("<path")
-    words = set(WORDS.findall(svg)) - {dark.GROUND}  # the ground's own: words on a filled mark
-    assert not {word for word in words if dark.contrast(word, dark.GROUND) < 4.5}
-    rows = csv.DictReader((SITE / figure.csv_file).open(encoding="utf8"))
-    series = dark.partners_of(sorted({row.get("colour") or dark.BLACK for row in rows}))
-    for before, after in series.items():
-        wanted = min(3, 0.95 * dark.contrast(before, "#ffffff"))
-        assert dark.contrast(after, dark.GROUND) >= wanted, before
 
 
 def test_a_figures_data_are_the_numbers_of_the_package():

@@ -1,8 +1,5 @@
 """The book's figures as files of ``book/figures``: ``<name>.svg`` and ``<name>.csv``.
 
-Beside them lie ``<name>-dark.svg`` for the dark theme, ``<name>-wide.svg`` and
-``<name>-wide-dark.svg`` of a figure whose panels stand side by side on a wide screen.
-
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`claimbook.figures`). How the pages show them:
 :mod:`claimbook.site.pictures.run_figure`.
@@ -18,7 +15,6 @@ from claimbook.files import ROOT, write_atomically
 from claimbook.pages import chapter_path, read_chapter
 from claimbook.runs.notebooks import Run
 from claimbook.site.content import Content
-from claimbook.site.pictures.dark import dark_svg
 
 FOLDER = "book/figures"
 SVG = "image/svg+xml"
@@ -37,11 +33,7 @@ class Figure:
     @property
     def svg_file(self) -> str:
         """The place of the drawing."""
-        return self.file()
-
-    def file(self, *, wide: bool = False, dark: bool = False) -> str:
-        """The place of the drawing for one kind of screen."""
-        return f"{FOLDER}/{self.name}{'-wide' if wide else ''}{'-dark' if dark else ''}.svg"
+        return f"{FOLDER}/{self.name}.svg"
 
     @property
     def csv_file(self) -> str:
@@ -54,13 +46,8 @@ class Figure:
         return str(self.output.get("data", {}).get(SVG, ""))
 
     @property
-    def wide_svg(self) -> str:
-        """The same panels side by side; empty where they are in one row anyway."""
-        return str(self.with_it.get("wide", ""))
-
-    @property
     def with_it(self) -> Mapping[str, Any]:
-        """What goes with the picture: ``csv``, ``lettering``, perhaps ``wide``."""
+        """What goes with the picture: ``csv`` and ``lettering``."""
         carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
         return carried
 
@@ -101,16 +88,11 @@ def write_figures(figures: Iterable[Figure], site: Path) -> None:
     """Write the files into ``book/figures`` of the site; remove what the book no longer draws."""
     written: set[Path] = set()
     for figure in figures:
-        if not figure.output:
-            continue
-        contents = {figure.csv_file: figure.with_it.get("csv", "")}
-        for wide, svg in ((False, figure.svg), (True, figure.wide_svg)):
-            if svg:
-                contents[figure.file(wide=wide)] = svg
-                contents[figure.file(wide=wide, dark=True)] = dark_svg(svg)
-        for name, content in contents.items():
-            write_atomically(site / name, content)
-            written.add(site / name)
+        if figure.output:
+            files = {figure.svg_file: figure.svg, figure.csv_file: figure.with_it.get("csv", "")}
+            for name, text in files.items():
+                write_atomically(site / name, text)
+                written.add(site / name)
     for path in (site / FOLDER).glob("*"):
         if path not in written:
             path.unlink()

@@ -21,7 +21,7 @@ from claimbook.site.pictures.gallery import Figure, figures_of
 
 PIXELS = 4 / 3  # to a point
 SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
-WIDE = "(min-width: 760px), print"  # there the text has the room of LAPTOP; paper has most of it
+CLASSES = ("drawing", "dark-light")  # the second keeps the theme's own ground away from it
 
 
 class RunFigure(SphinxDirective):
@@ -58,7 +58,7 @@ def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str
     figure = named(page, node)
     if not figure.output:
         return [nodes.paragraph("", "This figure is not run yet.")]
-    return pictures(page, figure, node["alt"])
+    return [picture(page, figure, node["alt"])]
 
 
 def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
@@ -68,24 +68,14 @@ def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
     return [files_line(page, figure, tag("a", "In its chapter", href=place), " · ")]
 
 
-def pictures(page: Page, figure: Figure, alt: str = "") -> Sequence[html_tag]:
-    """The figure in the colours of either theme, on a wide screen with its panels side by side.
+def picture(page: Page, figure: Figure, alt: str = "") -> html_tag:
+    """The figure; a filter of the style gives it the colours of the dark theme.
 
-    The theme shows one of the two. Sizes are stated so that the page does not jump when it comes.
+    Its size is stated so that the page does not jump when it comes.
     """
     words = " ".join((alt or figure.alt).split())
-    found = []
-    for dark, shown in ((False, "only-light"), (True, "only-dark")):
-        source = page.to_file(figure.file(dark=dark))
-        image = tag("img", src=source, alt=words, classes=[shown], **pixels(figure.svg))
-        # not the image alone: the theme hides captions beside the image of the other theme
-        picture = tag("picture", image)
-        if figure.wide_svg:
-            wide = page.to_file(figure.file(wide=True, dark=dark))
-            picture.insert(0, tag("source", media=WIDE, srcset=wide, **pixels(figure.wide_svg)))
-            picture["classes"].append("wide")
-        found.append(picture)
-    return found
+    source = page.to_file(figure.svg_file)
+    return tag("img", src=source, alt=words, classes=CLASSES, **pixels(figure.svg))
 
 
 def pixels(svg: str) -> dict[str, str]:
@@ -121,7 +111,7 @@ def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
     """Show one figure from its file: one file a figure, whichever page shows it."""
     image = next(iter(node.findall(nodes.image)), None)
     if image is not None and figure.output:
-        image.replace_self(pictures(page, figure))
+        image.replace_self(picture(page, figure))
     legend = next(iter(node.findall(nodes.legend)), None)
     if legend is None:
         legend = nodes.legend()

@@ -1,15 +1,33 @@
-"""The palette and the ramp."""
+"""The palette and the ramp, on a white page and as the dark theme shows them."""
 
 import ast
 import re
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
-from matplotlib.colors import rgb_to_hsv, to_hex
+from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from claimbook.figures import style
+from claimbook.files import ROOT
 from claimbook.pages import chapter_path, read_chapter, toc_chapters
-from claimbook.site.pictures.dark import contrast
+
+LOOKS = ROOT / "book" / "_static"
+LEAST = 3.5  # contrast of a line with its ground; WCAG asks for 3
+TONE = re.compile(r"\b(?:black|white|dark|light|pale|bright)(?:er|est)?\b", re.IGNORECASE)
+# what the standard (Filter Effects) says of hue-rotate(180deg): twice the luminance less the colour
+TURN = 2 * np.array([[0.213, 0.715, 0.072]] * 3) - np.eye(3)
+
+
+def luminance(colour):
+    colour = np.asarray(colour)
+    parts = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return parts @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_colours_are_the_palette_of_the_style():
@@ -23,7 +41,7 @@ def test_colours_are_the_palette_of_the_style():
 @pytest.mark.parametrize("colour", [*style.CYCLE, style.BLACK])
 def test_a_line_stands_out_from_the_page(colour):
     """WCAG 2.2, 1.4.11: graphics need a contrast of 3 with what they stand on."""
-    assert contrast(colour, "#ffffff") >= 3
+    assert contrast(to_rgb(colour), to_rgb("white")) >= 3
 
 
 def test_a_ramp_goes_from_light_to_dark():
@@ -67,3 +85,52 @@ def test_quantities_that_meet_in_a_cell_have_colours_of_their_own(chapter, quant
 
 def test_every_quantity_is_held_to_that():
     assert set.union(*QUANTITIES.values()) == style.COLOURS.keys()
+
+
+# -------------------------------------------------------------- in the dark theme
+
+
+def in_the_dark(colour):
+    """The colour after the filter that the style names."""
+    sheet = (LOOKS / "book.css").read_text(encoding="utf8")
+    amount, degrees = re.search(
+        r"img\.drawing \{ filter: invert\(([.\d]+)\) hue-rotate\((\d+)deg\); \}", sheet
+    ).groups()
+    assert degrees == "180"
+    inverted = float(amount) + (1 - 2 * float(amount)) * np.array(to_rgb(colour))
+    return (TURN @ inverted).clip(0, 1)
+
+
+@pytest.mark.parametrize("colour", [*style.CYCLE, style.BLACK])
+def test_a_colour_is_seen_on_its_ground(colour):
+    assert contrast(in_the_dark(colour), in_the_dark("white")) >= LEAST
+
+
+def page_ground():
+    sheet = (LOOKS / "type.css").read_text(encoding="utf8")
+    ground = re.search(r'html\[data-theme="dark"\] \{ --pst-color-background: (#\w+);', sheet)[1]
+    return to_rgb(ground)
+
+
+def test_the_ground_is_nearly_that_of_the_pages():
+    assert contrast(in_the_dark("white"), page_ground()) < 1.1
+
+
+def test_no_caption_speaks_of_a_tone():
+    """What is black on white is white on black: captions name hues, places or names."""
+    found = []
+    for path in sorted((ROOT / "book" / "chapters").glob("*.md")):
+        text = path.read_text(encoding="utf8")
+        captions = re.findall(r"^ +caption: \|\n((?: {6}.*\n)+)", text, re.MULTILINE)
+        assert len(captions) == text.count("caption: |"), f"{path.name}: not every caption was read"
+        found += [(path.stem, *TONE.findall(caption)) for caption in captions]
+    toned = [one for one in found if len(one) > 1]
+    assert not toned, f"these captions speak of a tone, which changes in the dark: {toned}"
+
+
+def test_the_explorers_colours_are_seen_in_the_dark():
+    sheet = (LOOKS / "explorers.css").read_text(encoding="utf8")
+    light, night = re.findall(r"(?::root|html\[data-theme=\"dark\"\]) \{([^}]*)\}", sheet)[:2]
+    by_day, by_night = (dict(re.findall(r"--x-(\w+): (#\w+)", part)) for part in (light, night))
+    for quantity, colour in (by_day | by_night).items():
+        assert contrast(to_rgb(colour), page_ground()) > 4.5, quantity

@@ -5,13 +5,11 @@ import io
 import re
 
 import numpy as np
-import pytest
 from PIL import Image
 
 from claimbook import figures
-from claimbook.figures import legibility, svg
+from claimbook.figures import svg
 from claimbook.figures.svg import as_svg
-from claimbook.figures.wide import lay_wide
 
 SHARP = 2 * 96  # dots an inch: two for each CSS pixel
 
@@ -46,22 +44,3 @@ def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypa
     found, exact = (np.array(number.findall(text), dtype=float) for text in (short, whole))
     assert np.abs(found - exact).max() <= 0.01
     assert len(short) < len(whole)
-
-
-@pytest.mark.parametrize("size", [4, 30])
-def test_the_smallest_lettering_is_that_of_either_layout(size):
-    """Whichever of the two has the smaller one."""
-
-    def grid():
-        figure, axes = figures.panels(2, 1, height=1.2)
-        for panel in axes:
-            panel.plot([1, 2], [1, 2], label="a")
-            panel.set_title("t", fontsize=size)
-        return figure
-
-    figure = grid()
-    narrow = legibility.lettering(figure)["smallest"]
-    assert lay_wide(figure)
-    wide = legibility.lettering(figure, legibility.LAPTOP)["smallest"]
-    assert narrow != wide
-    assert as_svg(grid())[1]["lettering"]["smallest"] == min(narrow, wide)

@@ -26,7 +26,6 @@ from claimbook.runs import notebooks, provenance
 from claimbook.runs.page_key import page_key
 from claimbook.site import results, stamps
 from claimbook.site.downloads.offers import size_text
-from claimbook.site.pictures.dark import dark_svg
 from claimbook.site.pictures.gallery import SVG
 from claimbook.site.verdicts import filters, times
 from iclutils.ground.estimate import Estimate
@@ -216,7 +215,7 @@ TABLE = '<table id="T_a"><tbody><tr><td id="T_a_row0_col0">-0.5</td></tr></tbody
 
 
 def picture(rows):
-    """A figure as a chapter displays it, with panels that stand side by side."""
+    """A figure as a chapter displays it."""
     figure, axes = figures.panels(rows, 1, height=1.2)
     for panel in axes:
         panel.plot([1, 2, 3], [1, 3, 2], label="a", color=figures.COLOURS["softmax"])
@@ -375,11 +374,7 @@ def test_the_sidebar_has_the_titles_of_all_pages_and_a_page_its_own_sections(sit
 def drawings(site, chapter):
     """The files of a chapter's figure, by how their names end, as they must be."""
     output = site.pictures[chapter]
-    svg, with_it = output["data"][SVG], output["metadata"][SVG]
-    found = {".svg": svg, "-dark.svg": dark_svg(svg), ".csv": with_it["csv"]}
-    if "wide" in with_it:
-        found |= {"-wide.svg": with_it["wide"], "-wide-dark.svg": dark_svg(with_it["wide"])}
-    return found
+    return {".svg": output["data"][SVG], ".csv": output["metadata"][SVG]["csv"]}
 
 
 @pytest.mark.parametrize("chapter", SHOWN)
@@ -387,7 +382,6 @@ def test_the_files_of_a_figure_are_what_was_drawn(site, chapter):
     folder = site.html / "book" / "figures"
     name = SHOWN[chapter]["name"]
     expected = drawings(site, chapter)
-    assert len(set(expected.values())) == len(expected)
     there = {path.name.removeprefix(name) for path in folder.glob(f"{name}*")}
     assert there == set(expected)
     for ending, text in expected.items():
@@ -402,30 +396,20 @@ def check_size(node, file):
         assert abs(int(node[side]) - points / 72 * 96) <= 0.51
 
 
-def test_every_picture_is_shown_in_both_themes_with_its_words_and_its_size(site, pages):
-    seen = {}
+def test_every_picture_is_shown_with_its_words_and_its_size(site, pages):
+    seen = set()
     for name, soup in pages.items():
-        for shown in soup.select("article picture"):
-            image = shown.img
-            (theme,) = {"only-light", "only-dark"} & set(image["class"])
-            seen.setdefault((name, image["alt"]), []).append(theme)
-            dark = "-dark" if theme == "only-dark" else ""
+        for image in soup.select("article img.drawing"):
+            seen.add((name, image["alt"]))
             (chapter,) = [key for key, one in SHOWN.items() if one["name"] in image["src"]]
-            nodes = {f"{dark}.svg": (image, image["src"])}
-            for source in shown.select("source"):
-                nodes[f"-wide{dark}.svg"] = (source, source["srcset"])
-            svgs = [ending for ending in drawings(site, chapter) if ending.endswith("svg")]
-            assert set(nodes) == {one for one in svgs if ("-dark" in one) == bool(dark)}
-            for ending, (node, address) in nodes.items():
-                assert Path(address).name == SHOWN[chapter]["name"] + ending
-                check_size(node, target(site, name, address)[0])
-    both = ["only-light", "only-dark"]
+            assert Path(image["src"]).name == SHOWN[chapter]["name"] + ".svg"
+            check_size(image, target(site, name, image["src"])[0])
     first, second = (f"book/chapters/{name}.html" for name in SHOWN)
     assert seen == {
-        (first, SHOWN[SOUND]["alt"]): both,
-        (second, SHOWN[SECOND]["alt"]): both,
-        ("book/lists.html", OWN_WORDS): both,
-        ("book/lists.html", SHOWN[SECOND]["alt"]): both,
+        (first, SHOWN[SOUND]["alt"]),
+        (second, SHOWN[SECOND]["alt"]),
+        ("book/lists.html", OWN_WORDS),
+        ("book/lists.html", SHOWN[SECOND]["alt"]),
     }
 
 
