@@ -4,7 +4,7 @@ import seaborn as sns
 
 from claimbook.figures.svg import show_as_svg
 
-# inches; a phone shows this in 350 CSS pixels, where 8.1 pt are the 7.5 that legibility asks for
+# inches; a phone shows this in 350 CSS pixels, where 8.1 pt are the 7.5 that checks asks for
 WIDTH = 5.2
 
 # seaborn's palette that colour-blind readers can tell apart; orange and brown are darker here, so

@@ -4,9 +4,11 @@ import io
 import re
 from typing import Any
 
+from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from claimbook.figures import data, legibility
+from claimbook.figures import checks, data
+from claimbook.figures.artists import floats
 
 
 def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
@@ -17,10 +19,17 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     who cannot see it has the alternative text and the table. Maps and clouds of points are pictures
     inside it.
     """
-    with_it = {"csv": data.csv_text(figure), "lettering": legibility.lettering(figure)}
-    for dense in figure.findobj(legibility.dense):
+    with_it = {"csv": data.csv_text(figure), "lettering": checks.lettering(figure)}
+    for dense in figure.findobj(is_dense):
         dense.set_rasterized(True)
     return text_of(figure), with_it
+
+
+def is_dense(artist: object) -> bool:
+    """Tell a map or a cloud of points, which as outlines would weigh megabytes."""
+    if isinstance(artist, PathCollection):
+        return len(floats(artist.get_offsets())) > 1000
+    return isinstance(artist, QuadMesh)
 
 
 def text_of(figure: Figure) -> str:

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from built_site import PAGES, SITE, Anchors, text_of, turn
 
-from claimbook.figures import legibility
+from claimbook.figures import checks
 from claimbook.pages import CHAPTERS, chapter_path, is_second, toc_chapters
 from claimbook.runs.notebooks import current
 from claimbook.site.pictures.gallery import figures_of_run
@@ -330,7 +330,7 @@ def check_figure(figure):
     rows = list(csv.DictReader((SITE / figure.csv_file).open(encoding="utf8")))
     assert "</svg>" in svg
     assert len(svg) < 400_000, (
-        "too heavy: draw fewer points, or let legibility.dense make it a picture"
+        "too heavy: draw fewer points, or let svg.is_dense make it a picture"
     )
     assert rows, "no data"
     nameless = [row for row in rows if not row["series"]]
@@ -346,7 +346,7 @@ def check_figure(figure):
         assert f'href="../figures/{Path(name).name}"' in page, "no link to its files"
     lettering = figure.with_it["lettering"]
     smallest = lettering["smallest"]
-    assert smallest >= legibility.SMALLEST, f"lettering of {smallest} px on a phone"
+    assert smallest >= checks.SMALLEST, f"lettering of {smallest} px on a phone"
     assert lettering["faults"] == []
 
 

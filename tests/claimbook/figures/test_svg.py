@@ -44,3 +44,11 @@ def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypa
     found, exact = (np.array(number.findall(text), dtype=float) for text in (short, whole))
     assert np.abs(found - exact).max() <= 0.01
     assert len(short) < len(whole)
+
+
+def test_a_cloud_is_dense_and_a_few_points_are_not():
+    _, (axes,) = figures.panels(1, 1)
+    few = axes.scatter(range(10), range(10))
+    cloud = axes.scatter(range(2000), range(2000))
+    mesh = axes.pcolormesh([[1.0, 2.0]])
+    assert [svg.is_dense(artist) for artist in (few, cloud, mesh)] == [False, True, True]
