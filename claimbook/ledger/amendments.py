@@ -45,9 +45,8 @@ class Note(NamedTuple):
     @property
     def by_seed(self) -> dict[str, str]:
         """The verdict under each master seed; of another than the reference only that it is one."""
-        other = f"not {self.verdict}"
-        said = (other if DISSENT in seed else self.verdict for seed in self.seeds)
-        return dict(zip((seed.strip(DISSENT) for seed in self.seeds), said, strict=True))
+        said = {"": self.verdict, DISSENT: f"not {self.verdict}"}
+        return {seed.strip(DISSENT): said[seed.strip("0123456789")] for seed in self.seeds}
 
     def refused(self, now: "Note") -> str:
         """Say why the row as it is ``now`` may not be noted; empty where it may."""
@@ -55,12 +54,11 @@ class Note(NamedTuple):
             return f"'amended' had {self.amended} entries and has {now.amended}; none is taken away"
         if now.amended > self.amended:
             return ""
+        change = "changed after the first number; say what and why in 'amended'"
         if now.criterion != self.criterion:
-            what = "its parts, controls, expected verdict, source or settings"
-            return f"{what} changed after the first number; say what and why in 'amended'"
+            return f"its parts, controls, expected verdict, source or settings {change}"
         if now.words != self.words:
-            note = "or, if it means the same, note it as reworded"
-            return f"its words changed after the first number; say so in 'amended', {note}"
+            return f"its words {change}, or note it as reworded if it means the same"
         return ""
 
     def with_seed(self, seed: int, verdict: str, expected: str) -> "Note":

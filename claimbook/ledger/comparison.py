@@ -74,13 +74,11 @@ def equal(found: float | Estimate, target: float, *, tol: float) -> Comparison:
     Supported where all of its interval lies within the margin, contradicted where all of it lies
     outside, undecided otherwise,
 
-    .. math:: |x - x_0| + h \le m, \qquad |x - x_0| - h > m,
+    .. math:: |x - x_0| + h \le m, \qquad |x - x_0| - h > m.
 
-    for the value x with the half-width h and the target :math:`x_0` with the margin m. Noise never
-    helps: a value whose mean is out of the margin is supported with half of the interval's level at
-    most. ``tol`` is a derived term (a finite-size correction, a bound, the size of what would
-    matter). Raises ``ValueError`` where it is not positive, because two computed numbers are never
-    equal to the last bit, for an infinite ``target``, and for NaN.
+    Noise never helps: a value whose mean is out of the margin is supported with half of the
+    interval's level at most. Raises ``ValueError`` where ``tol`` is not positive, because two
+    computed numbers are never equal to the last bit, and for what is not finite.
 
     >>> equal(1.02, 1.0, tol=0.05).outcome
     'supported'
@@ -95,10 +93,7 @@ def equal(found: float | Estimate, target: float, *, tol: float) -> Comparison:
 
 
 def within(found: float | Estimate, low: float, high: float) -> Comparison:
-    """Compare a number with [low, high], whose half length is the margin of :func:`equal`.
-
-    Raises ``ValueError`` where ``low`` is not below ``high`` or one is infinite, and for NaN.
-    """
+    """Compare a number with [low, high], whose half length is the margin of :func:`equal`."""
     low = _finite("low", low)
     high = _finite("high", high)
     if low >= high:
@@ -110,8 +105,7 @@ def within(found: float | Estimate, low: float, high: float) -> Comparison:
 def greater(found: float | Estimate, bound: float = 0.0) -> Comparison:
     """Test whether a number lies above ``bound``.
 
-    Supported where all of its interval is above, contradicted where all of it is below. Raises
-    ``ValueError`` for an infinite ``bound`` and for NaN.
+    Supported where all of its interval is above, contradicted where all of it is below.
 
     >>> [greater(Measured(gap, 0.4, 9)).outcome for gap in (1.0, 0.2, -1.0)]
     ['supported', 'undecided', 'contradicted']
@@ -137,10 +131,9 @@ def measured(found: float | Estimate) -> Measured:
     value, half_width = _finite("value", found.value), _finite("half_width", found.half_width)
     if half_width < 0:
         raise ValueError(f"half_width must be zero or above; got {half_width:g}")
-    dof = _number("dof", found.dof) if half_width else math.inf
-    if dof <= 0:
-        raise ValueError(f"dof must be above zero; got {dof:g}")
-    return Measured(value, half_width, dof)
+    if half_width and not found.dof > 0:
+        raise ValueError(f"dof must be above zero; got {found.dof!r}")
+    return Measured(value, half_width, found.dof if half_width else math.inf)
 
 
 def outcome_of(test: str, found: Measured, bound: float, margin: float) -> str:
@@ -165,18 +158,11 @@ def _comparison(
     return Comparison(number.value, number.half_width, against, outcome, test, bound, margin, dof)
 
 
-def _number(name: str, value: object) -> float:
-    """Convert to a float; ``TypeError`` for what is no real number, ``ValueError`` for NaN."""
+def _finite(name: str, value: object) -> float:
+    """Convert to a float; ``TypeError`` for what is no real number."""
     if isinstance(value, bool) or not hasattr(value, "__float__"):
         raise TypeError(f"{name} must be a real number; got {value!r}")
     number = float(value)
-    if math.isnan(number):
-        raise ValueError(f"{name} must be a number; got nan")
-    return number
-
-
-def _finite(name: str, value: object) -> float:
-    number = _number(name, value)
-    if math.isinf(number):
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be a finite number; got {number}")
     return number

@@ -213,12 +213,10 @@ def condition_of(parts: str | Mapping[str, str], name: str) -> Condition:
     pattern = pattern_of(parts, name)
     text = parts if isinstance(parts, str) else parts[pattern]
     found = _as_pattern(pattern).fullmatch(name)
-    captured = found.groupdict() if found else {}
     numbers = {}
-    for key, words in captured.items():
+    for key, words in (found.groupdict() if found else {}).items():
         with suppress(ValueError):
-            if math.isfinite(float(words)):
-                numbers[key] = float(words)
+            numbers[key] = float(words)
     return Condition.parse(text, numbers)
 
 
