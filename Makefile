@@ -30,6 +30,7 @@ export MKL_NUM_THREADS := 1
 REPORTS := _build/reports
 PYTEST  := $(BIN)/python -m pytest -q
 NBVAL   := --nbval-lax --nbval-current-env --nbval-cell-timeout 600
+COMPARE := $(PYTEST) tests/book/test_book.py
 SPREAD  := --dist loadfile
 WORKERS := -n $(JOBS) $(SPREAD) --no-loadscope-reorder
 BUILD   := $(BIN)/python -m claimbook.build
@@ -52,14 +53,14 @@ help:
 book: $(STAMP)
 	@$(BUILD) --current || { \
 	  todo="$$($(BIN)/python -m claimbook.runs.notebooks)" && if [ -n "$$todo" ]; then \
-	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo --chapters=run --fill-cache; fi && $(BUILD); }
+	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 
 ## make chapter NAME=…         run one chapter or several and compare with tests/expected
 ##      … SET="p1=0.6"         with other values of its knobs, which are compared with nothing
 .PHONY: chapter
 chapter: need-name named $(STAMP)
-	$(PYTEST) $(NBVAL) $(NAMED) --chapters=try --fill-cache -rs $(if $(SET),--set "$(SET)")
+	$(PYTEST) $(NBVAL) $(NAMED) $(if $(SET),--set "$(SET)",&& $(COMPARE) --pages "$(NAME)")
 
 ## make lab                    open the chapters as notebooks in JupyterLab (installed on first use)
 .PHONY: lab
@@ -78,7 +79,8 @@ test: chromium $(STAMP) check
 .PHONY: check
 check: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
-	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --fill-cache --junitxml=$(REPORTS)/check.xml
+	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters --junitxml=$(REPORTS)/run.xml
+	$(PYTEST) $(WORKERS) tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --junitxml=$(REPORTS)/check.xml
 	@$(PYTEST) $(BESIDE) --junitxml=$(REPORTS)/beside.xml & \
 	built=0; $(BUILD) --all --checked || built=$$?; wait $$! && exit $$built
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
@@ -144,7 +146,8 @@ lint: $(STAMP)
 #@ make expected [NAME=…]      run, and rewrite the reference values in tests/expected
 .PHONY: expected
 expected: named $(STAMP)
-	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN) --chapters=expected
+	$(PYTEST) $(NBVAL) $(WORKERS) $(CHOSEN)
+	$(BIN)/python -m claimbook.check.snapshot $(NAME)
 
 #@ make new-chapter NAME=…     write a small chapter to start from: two pages, their rows, their place in the contents
 .PHONY: new-chapter

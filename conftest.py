@@ -1,1 +1,1 @@
-pytest_plugins = ["claimbook.checker.plugin"]
+pytest_plugins = ["claimbook.check.plugin"]

@@ -16,8 +16,8 @@ MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
 SOUND = "00_mini"
 MEAN = """\
 - claim: {id: mini-mean, verdict: holds, value: 0.01, half_width: 0.21}
-  parts: {'': [supported, 0.01, 0.21, = 0 to within 0.3]}
-  controls: {shifted: [contradicted, 0.01, 0.21, = 1 to within 0.3]}
+  parts: {'': [supported, 0.01, 0.21, = 0 to within 0.3, 399]}
+  controls: {shifted: [contradicted, 0.01, 0.21, = 1 to within 0.3, 399]}
 """
 COUNT = """\
 - claim: {id: mini-count, verdict: holds, value: 0, half_width: 0}
@@ -33,9 +33,8 @@ PYTEST = [
     "-q",
     "-p",
     "no:cacheprovider",
-    "--nbval-lax",
-    "--nbval-current-env",
 ]
+NBVAL = ["--nbval-lax", "--nbval-current-env"]
 
 
 @dataclass
@@ -52,6 +51,7 @@ class Book:
             shutil.copy(ROOT / name, self.root / name)
         (self.root / "book" / "chapters").mkdir(parents=True)
         (self.root / "tests" / "expected").mkdir(parents=True)
+        shutil.copytree(ROOT / "tests" / "book", self.root / "tests" / "book", ignore=unread)
         self.ledger = yaml.safe_load((MINI / "claims.yml").read_text(encoding="utf8"))
         self.rows = self.ledger.pop("chapters")[SOUND]
         self.ledger["chapters"] = {}
@@ -99,16 +99,25 @@ class Book:
 
     def command(self, *options, chapters=()):
         what = [f"book/chapters/{name}.md" for name in chapters] or ["book/chapters"]
-        return [*PYTEST, *what, *options]
+        return [*PYTEST, *NBVAL, *what, *options]
 
     def run(self, *options, chapters=(), write=True):
-        """One session: ``{chapter: {test: message, or "" where it passed}}``, exit code, output."""
+        """Run the pages: ``{page: {cell: message, or "" where it passed}}``, exit code, output."""
         if write:
             self.write()
+        return self._session(self.command(*options, chapters=chapters))
+
+    def compare(self, *pages):
+        """Hold the cached runs to their references, as :meth:`run` tells it."""
+        command = [*PYTEST, "tests/book/test_book.py", f"--pages={' '.join(pages)}"]
+        found, code, output = self._session(command)
+        return found.get("tests.book.test_book", {}), code, output
+
+    def _session(self, command):
         report = self.root / "report.xml"
         report.unlink(missing_ok=True)
         done = subprocess.run(
-            self.command(f"--junitxml={report}", *options, chapters=chapters),
+            [*command, f"--junitxml={report}"],
             cwd=self.root,
             env=environment(self.root),
             capture_output=True,
@@ -117,25 +126,30 @@ class Book:
         )
         found: dict[str, dict[str, str]] = {}
         for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
-            chapter = (case.get("classname") or "").rpartition("chapters.")[2].removesuffix(".md")
+            name = case.get("classname") or ""
+            name = name.rpartition("chapters.")[2].removesuffix(".md")
             trouble = [
                 child.get("message", "") + "\n" + (child.text or "")
                 for child in case
                 if child.tag in ("failure", "error", "skipped")
             ]
-            found.setdefault(chapter, {})[case.get("name") or ""] = "\n".join(trouble)
+            found.setdefault(name, {})[case.get("name") or ""] = "\n".join(trouble)
         return found, done.returncode, done.stdout + done.stderr
 
-    def stale(self):
-        done = subprocess.run(
-            [sys.executable, "-m", "claimbook.runs.notebooks"],
+    def python(self, *words):
+        """A program of the book, run to its end."""
+        return subprocess.run(
+            [sys.executable, *words],
             cwd=self.root,
             env=environment(self.root),
             capture_output=True,
             text=True,
             timeout=120,
-            check=True,
         )
+
+    def stale(self):
+        done = self.python("-m", "claimbook.runs.notebooks")
+        assert done.returncode == 0, done.stderr
         return [Path(name).stem for name in done.stdout.split()]
 
 

@@ -2,8 +2,7 @@
 
 import re
 
-from claimbook.checker.comparison import read_expected
-from claimbook.checker.run import expected_path
+from claimbook.check.snapshot import expected_path, read_expected
 from claimbook.files import ROOT
 from claimbook.ledger import FAILS, OURS, amendments, load
 from claimbook.ledger.schema import AUDIT_EXCUSES, RIGHT

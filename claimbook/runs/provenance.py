@@ -3,7 +3,6 @@
     python -m claimbook.runs.provenance      print the provenance of a run made now
 """
 
-import hashlib
 import importlib.metadata
 import platform
 import subprocess
@@ -14,7 +13,6 @@ from typing import Any
 from claimbook.files import ROOT
 from claimbook.runs.page_key import digest
 
-AGREES, DISAGREES = "agrees", "disagrees"
 PACKAGES = ("torch", "numpy", "joblib")  # whose versions can change a number
 GIT_TIMEOUT = 60.0  # seconds
 
@@ -57,12 +55,6 @@ def git(root: Path, *arguments: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def reference(name: str, root: Path = ROOT) -> str | None:
-    """Digest the reference values of a page; None where it has none."""
-    path = root / "tests" / "expected" / f"{name}.yml"
-    return hashlib.sha256(path.read_bytes()).hexdigest()[:16] if path.exists() else None
 
 
 def version(package: str) -> str:

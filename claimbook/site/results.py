@@ -11,7 +11,7 @@ from claimbook.ledger import Record, amendments, format_value, outputs
 from claimbook.ledger.comparison import SUPPORTED
 from claimbook.ledger.text import what_came_out
 from claimbook.pages import SPECIALIST, chapter_path
-from claimbook.runs import notebooks, provenance
+from claimbook.runs import notebooks
 from claimbook.site import stamps
 from claimbook.site.stamps import NOT_RUN, Run
 
@@ -79,7 +79,7 @@ def read_results(
         if cached is not None:
             found = outputs.records(cached.notebook)
             default = all(record.default_settings for record in found.values())
-            state = stamps.state(cached.provenance, provenance.reference(name, ROOT), default)
+            state = stamps.state(name, cached.notebook, default)
             given = ledger["chapters"].get(name, {}).get("settings", {})
             used = next((record.settings for record in found.values()), given)
             records[name] = found

@@ -4,17 +4,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from claimbook.runs.provenance import AGREES, DISAGREES
+from claimbook.check.differences import differences
+from claimbook.check.snapshot import Snapshot, expected_path, read_expected
 
 # The states of a run, as its stamp words them.
 COMPARED = "run and compared with the reference values"
 DIFFERS = "run; found to differ from the reference values"
-OUTDATED = "run; the reference values were changed after the comparison with them"
+NO_REFERENCE = "run; it has no reference values yet"
 OWN_SETTINGS = "run at other settings than the book's, compared with nothing"
-ONLY_RUN = (
-    "run by make book and shown as it came out "
-    "(make check also compares a run with the reference values)"
-)
 NOT_RUN = "not run"
 
 
@@ -30,15 +27,13 @@ class Run(NamedTuple):
     origin: Mapping[str, Any] = {}
 
 
-def state(origin: Mapping[str, Any], reference_now: str | None, default_settings: bool) -> str:
-    """The words for a run with this origin, beside the reference values as they are now."""
+def state(page: str, notebook: Any, default_settings: bool) -> str:
+    """Compare a run with its reference values, and say in words how they agree."""
     if not default_settings:
         return OWN_SETTINGS
-    if origin.get("outcome") not in (AGREES, DISAGREES):
-        return ONLY_RUN
-    if origin["reference"] != reference_now:
-        return OUTDATED
-    return COMPARED if origin["outcome"] == AGREES else DIFFERS
+    if not expected_path(page).exists():
+        return NO_REFERENCE
+    return DIFFERS if differences(read_expected(page), Snapshot.of(notebook)) else COMPARED
 
 
 def commit_words(origin: Mapping[str, Any]) -> str:

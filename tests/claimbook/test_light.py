@@ -6,7 +6,7 @@ import sys
 import pytest
 
 HEAVY = {"torch", "scipy"}  # a second and a half of a process, and a quarter
-LIGHT = ("claimbook.ledger", "claimbook.checker.plugin", "claimbook.site")
+LIGHT = ("claimbook.ledger", "claimbook.check.plugin", "claimbook.site")
 SAYS = """
 import importlib, sys
 for name in sys.argv[1:]:

@@ -64,13 +64,14 @@ def test_a_misspelt_chapter_is_named_at_once_and_the_right_names_are_listed(book
 def test_a_chapter_is_named_with_or_without_its_folder(book, target, name):
     code, lines = make(book, target, f"NAME={name}")
     assert code == 0
-    assert "book/chapters/02_two.md" in lines[-1]
-    assert ("book/chapters/01_one.md" in lines[-1]) == ("one" in name)
+    run = next(line for line in lines if "--nbval" in line)
+    assert "book/chapters/02_two.md" in run
+    assert ("book/chapters/01_one.md" in run) == ("one" in name)
 
 
 @pytest.mark.parametrize("target", ["expected", "seeds", "portability"])
 def test_without_a_name_all_chapters_are_run(book, target):
-    assert "book/chapters " in make(book, target)[1][-1]
+    assert "book/chapters" in " ".join(make(book, target)[1]).split()
 
 
 @pytest.mark.parametrize("target", ["chapter", "page", "new-chapter"])

@@ -16,8 +16,8 @@ import pytest
 import torch  # noqa: F401 (loaded once; a page still has to import it)
 from IPython.lib.pretty import pretty
 
-from claimbook.checker.comparison import read_expected
-from claimbook.checker.rounding import alike
+from claimbook.check.rounding import alike
+from claimbook.check.snapshot import read_expected
 
 CHAPTERS = Path(__file__).resolve().parents[2] / "book" / "chapters"
 PAGES = sorted(path.stem for path in CHAPTERS.glob("*.md") if "_specialist" not in path.stem)

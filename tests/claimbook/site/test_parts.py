@@ -18,11 +18,12 @@ from record_page import check_how, said
 from small_site import MINI, ORIGIN, ROOT, SOUND, Site, executed, verdict
 
 from claimbook import figures
+from claimbook.check.snapshot import write_expected
 from claimbook.figures.svg import as_svg
 from claimbook.ledger import Ledger, load, plain
 from claimbook.ledger.record import VERDICT
 from claimbook.pages import SPECIALIST, read_chapter, toc_pages
-from claimbook.runs import notebooks, provenance
+from claimbook.runs import notebooks
 from claimbook.runs.page_key import page_key
 from claimbook.site import results, stamps
 from claimbook.site.downloads.offers import size_text
@@ -269,8 +270,8 @@ class Parts(Site):
             records = self.records()
             table = v4.new_output("display_data", data={"text/html": TABLE, "text/plain": "-0.5"})
             code[-1]["outputs"] = [*map(verdict, records), table]
-        run = {**ORIGIN, "reference": provenance.reference(chapter, self.root)}
-        run["seconds"] = SECONDS[chapter]
+        run = {**ORIGIN, "seconds": SECONDS[chapter]}
+        write_expected(chapter, notebook, self.root)
         notebooks.store(notebook, path, page_key(path, self.root), run, self.root)
 
 

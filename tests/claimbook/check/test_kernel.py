@@ -3,10 +3,14 @@
 That nobody waits too long, and that a dead kernel is named, is seen in a session of the checker.
 """
 
+import os
 import queue
 from types import SimpleNamespace
 
-from claimbook.checker import kernel
+import pytest
+
+from claimbook.check import kernel
+from claimbook.runs.processor import THREADS
 
 
 class Fake:
@@ -48,3 +52,14 @@ def test_the_reply_that_is_awaited_is_the_cell_s_own():
     kernel.adapt(fake)
     fake.await_reply("m1", timeout=5)
     assert fake.replies == ["m2"]
+
+
+@pytest.mark.parametrize("given", ["/elsewhere", "", "{root}:/elsewhere"])
+def test_the_kernels_get_this_checkouts_package_first_and_one_thread(monkeypatch, tmp_path, given):
+    for name in THREADS:
+        monkeypatch.setenv(name, "8")
+    monkeypatch.setenv("PYTHONPATH", given.format(root=tmp_path))
+    kernel.prepare_environment(tmp_path)
+    rest = ":/elsewhere" if "elsewhere" in given else ""
+    assert os.environ["PYTHONPATH"] == f"{tmp_path}{rest}"
+    assert {os.environ[name] for name in THREADS} == {"1"}

@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 from nbformat import v4
 
-from claimbook.checker import drawn, reference, written
-from claimbook.checker.drawn import Series
-from claimbook.checker.reference import Claim, Headline, Part
+from claimbook.check import rounding
+from claimbook.check.differences import PAGE, compare, differences
+from claimbook.check.figure_snapshot import Series, series_of
+from claimbook.check.snapshot import Claim, Headline, Part, Snapshot
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
 from claimbook.ledger.lines import USUAL_DOF, Number, half_width_factor
@@ -51,7 +52,7 @@ def notebook():
 
 
 def test_what_a_page_shows_is_read_from_its_run():
-    shown = reference.of_run(notebook())
+    shown = Snapshot.of(notebook())
     assert shown.claims == {"row": replace(CLAIM, controls={})}
     assert shown.told == {"slope": "0.33"}
     assert shown.tables == [["L | w", "1 | 8.25 ± 0.10"]]
@@ -61,16 +62,10 @@ def test_what_a_page_shows_is_read_from_its_run():
     assert shown.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
 
 
-def test_a_claim_that_was_not_tested_shows_no_number():
-    untested = Record("c", "row", "not testable", None, None, {}, {}, {}, True)
-    assert reference.claim_of(untested) == Claim(Headline("row", "not testable"), {}, {})
-
-
 def test_what_is_written_is_read_back():
-    untested = Claim(Headline("none", "not testable"), {}, {})
-    held = replace(reference.of_run(notebook()), entries=[CLAIM, untested])
-    text = written.write(held, "# Head\n")
-    assert written.parse(text) == held
+    held = replace(Snapshot.of(notebook()), entries=[CLAIM])
+    text = held.to_yaml("# Head\n")
+    assert Snapshot.parse(text) == held
     assert text.startswith(
         "# Head\nclaims:\n"
         "- claim: {id: row, verdict: holds, value: 0.331, half_width: 0.012}\n"
@@ -88,7 +83,6 @@ ENTRY = f"{{claim: {ONE}, parts: {{}}, controls: {{}}}}"
     ("text", "message"),
     [
         ("[]", "Expected `object`, got `array`"),
-        ("claims: []", "holds no claim"),
         (f"claims: [{{claim: {ONE}}}]", r"missing required field `parts` - at `\$.claims\[0\]`"),
         (f"claims: [{ENTRY.replace('{}', '{a: [supported, 1]}', 1)}]", "Expected `array` of"),
         (f"claims: [{ENTRY.replace('holds', 'is fine')}]", "matching regex .*holds in part"),
@@ -99,12 +93,17 @@ ENTRY = f"{{claim: {ONE}, parts: {{}}, controls: {{}}}}"
 )
 def test_nothing_else_is_read(text, message):
     with pytest.raises(ValueError, match=message):
-        written.parse(text)
+        Snapshot.parse(text)
 
 
 def test_an_entry_alone_is_read():
-    found = written.parse(f"claims: [{ENTRY}]").claims
+    found = Snapshot.parse(f"claims: [{ENTRY}]").claims
     assert found == {"row": Claim(Headline("row", "holds", 1, 0), {}, {})}
+
+
+def said(found, expected=CLAIM):
+    """What is said of a claim in the place of another."""
+    return differences(Snapshot([expected]), Snapshot([found]))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +111,7 @@ def test_an_entry_alone_is_read():
     [
         (Part("supported", 0.335, 0.012, HELD), ""),
         (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
-        (Part("undecided", *NUMBER, HELD), "outcome changed"),
+        (Part("undecided", *NUMBER, HELD), "part 'slope': the outcome changed"),
         (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
         (Part("supported", 0.331, 0.022, HELD, 19), ""),  # 19 degrees of freedom: a factor of 2
         (Part("supported", 0.331, 0.027, HELD), "half-width changed"),
@@ -121,19 +120,19 @@ def test_an_entry_alone_is_read():
     ],
 )
 def test_a_part_is_compared(part, message):
-    found = replace(CLAIM, parts={"slope": part})
-    said = "\n".join(reference.claim_differences(CLAIM, found))
-    assert bool(said) == bool(message)
-    assert message in said
+    found = said(replace(CLAIM, parts={"slope": part})).get("row", [])
+    assert len(found) == bool(message)
+    assert message in "".join(found)
 
 
 @pytest.mark.parametrize("dof", [4, 19, 399, None])
 @pytest.mark.parametrize("share", [0.9, 1.2])
 def test_a_half_width_may_move_as_its_degrees_of_freedom_say(dof, share):
     known = replace(CLAIM.parts["slope"], value=0.3311, half_width=0.1, dof=dof)
-    grown = 0.1 * half_width_factor(known.known) ** share
+    grown = 0.1 * half_width_factor(dof or USUAL_DOF) ** share
     other = replace(known, half_width=grown + 0.01)  # a unit of its second digit
-    assert (reference.part_difference(known, other) == "") is (share < 1)
+    before, now = (replace(CLAIM, parts={"slope": one}) for one in (known, other))
+    assert (said(now, before) == {}) is (share < 1)
 
 
 def test_the_number_shown_has_the_degrees_of_freedom_of_its_part():
@@ -142,20 +141,16 @@ def test_the_number_shown_has_the_degrees_of_freedom_of_its_part():
 
 
 def test_moves_are_told_of_every_number_that_both_show():
-    before = replace(reference.of_run(notebook()), entries=[CLAIM])
+    before = replace(Snapshot.of(notebook()), entries=[CLAIM])
     part = replace(CLAIM.parts["slope"], value=0.337)
     after = replace(before, entries=[replace(CLAIM, parts={"slope": part})], told={"slope": "0.34"})
-    moves = reference.moves(before, after)
-    assert moves.pop("row, part 'slope'") == pytest.approx(0.5)
-    assert moves.pop("told slope") == pytest.approx(0.5)
-    assert set(moves) == {
-        "row, control 'flat'",
-        "output 1, line 1",
-        "output 1, line 2",
-        "output 2, line 1",
-        "table 1, line 1",
-        "table 1, line 2",
-        "fig-x, 1 · Loss · theory · line · #0173b2",
+    moves = {(one.owner, one.place): one.distance for one in compare(before, after)}
+    assert moves.pop(("row", "part 'slope'")) == pytest.approx(0.5)
+    assert moves.pop((PAGE, "told slope")) == pytest.approx(0.5)
+    curve = "fig-x, 1 · Loss · theory · line · #0173b2"
+    assert {place for owner, place in moves if owner == PAGE} == {
+        *(f"output {number}" for number in ("1, line 1", "1, line 2", "2, line 1")),
+        *("table 1, line 1", "table 1, line 2", f"{curve}, x", f"{curve}, y"),
     }
     assert not any(moves.values())
 
@@ -165,22 +160,23 @@ def test_moves_are_told_of_every_number_that_both_show():
     [
         (Headline("row", "holds", 0.34, 0.012), ""),
         (Headline("row", "holds", 0.35, 0.012), "moved by 0.019"),
-        (Headline("row", "holds"), "one of the two has no value"),
         (Headline("row", "fails", *NUMBER), "the verdict changed from 'holds' to 'fails'"),
+        (Headline("other", "holds", *NUMBER), "not checked by the page"),
     ],
 )
 def test_a_claim_is_compared(found, message):
-    other = replace(CLAIM, claim=found)
-    said = "\n".join(reference.claim_differences(CLAIM, other))
-    assert bool(said) == bool(message)
-    assert message in said
-    verdict_alone = list(reference.claim_differences(CLAIM, other, verdict_only=True))
-    assert bool(verdict_alone) == (found.verdict != "holds")
+    words = said(replace(CLAIM, claim=found)).get("row", [])
+    assert len(words) == bool(message)
+    assert message in "".join(words)
+
+
+def test_a_claim_without_a_reference_is_said():
+    found = differences(Snapshot(), Snapshot([CLAIM]))
+    assert found == {"row": ["checked, but has no entry in tests/expected"]}
 
 
 def test_names_of_parts_and_controls_are_compared():
-    said = list(reference.claim_differences(CLAIM, Claim(CLAIM.claim, {}, {})))
-    assert len(said) == 2
+    assert len(said(Claim(CLAIM.claim, {}, {}))["row"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -211,16 +207,16 @@ def test_names_of_parts_and_controls_are_compared():
     ],
 )
 def test_numbers_in_words_are_compared(expected, found, same):
-    assert reference.alike(expected, found) is same
+    assert rounding.alike(expected, found) is same
 
 
 def changed(old, new):
-    page = reference.of_run(notebook())
-    before = drawn.series_of(CSV)
+    page = Snapshot.of(notebook())
+    before = series_of(CSV)
     assert old in CSV
-    after = drawn.series_of(CSV.replace(old, new))
+    after = series_of(CSV.replace(old, new))
     expected, found = (replace(page, figures={"fig-x": one}) for one in (before, after))
-    return list(reference.page_differences(expected, found))
+    return differences(expected, found).get(PAGE, [])
 
 
 @pytest.mark.parametrize(
@@ -243,7 +239,7 @@ def test_rounding_of_a_figure_is_none():
 
 
 def test_told_numbers_outputs_tables_and_figures_are_all_there():
-    page = reference.of_run(notebook())
+    page = Snapshot.of(notebook())
     for other in (
         {"told": {}},
         {"told": {"slope": "0.53"}},
@@ -256,6 +252,6 @@ def test_told_numbers_outputs_tables_and_figures_are_all_there():
         {"figures": {}},
     ):
         new = replace(page, **other)
-        assert list(reference.page_differences(page, new))
-        assert list(reference.page_differences(new, page))  # more is as much another as less
-    assert not list(reference.page_differences(page, page))
+        assert differences(page, new)
+        assert differences(new, page)  # more is as much another as less
+    assert not differences(page, page)

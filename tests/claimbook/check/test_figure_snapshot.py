@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from claimbook.checker import drawn
-from claimbook.checker.drawn import PLACES, Series
+from claimbook.check import figure_snapshot
+from claimbook.check.figure_snapshot import PLACES, Series
 
 BLUE, RED = "#0173b2", "#de8f05"
 X = [0, 2, 4, 6, 8]
@@ -41,7 +41,7 @@ def differences(name, axis, values):
     values = [float(word) for word in values.split()]
     other = [*FIGURE]
     other[place] = replace(one, **{axis: values})
-    return list(drawn.figure_differences("fig-x", FIGURE, other))
+    return [one for one in figure_snapshot.compare(FIGURE, other) if one[1] > 1]
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,13 @@ def test_what_chance_may_move(name, axis, values, same):
 
 def test_bars_without_an_end_have_no_length():
     one = series(1, "", "", "points with bars", BLUE, y_low=[None, 1], y_high=[2, math.inf])
-    assert drawn.lengths(one, "y").tolist() == [0.0, 0.0]
-    assert drawn.lengths(one, "x").tolist() == []
+    assert figure_snapshot.lengths(one, "y").tolist() == [0.0, 0.0]
+    assert figure_snapshot.lengths(one, "x").tolist() == []
 
 
 def test_as_many_rooms_as_places():
     for one in FIGURE:
-        assert len(drawn.chances(FIGURE, one, "y")) == min(one.points, PLACES)
+        assert len(figure_snapshot.chances(FIGURE, one, "y")) == min(one.points, PLACES)
 
 
 @pytest.mark.parametrize(
@@ -88,5 +88,5 @@ def test_as_many_rooms_as_places():
      (math.nan, math.nan, True), (math.inf, math.inf, True), (math.inf, -math.inf, False)],
 )
 def test_what_is_no_number_is_compared_as_it_is(expected, found, same):
-    apart = drawn.distance(np.array([expected]), np.array([found]), 0.11)
+    apart = figure_snapshot.distance(np.array([expected]), np.array([found]), 0.11)
     assert (apart <= 1) is same

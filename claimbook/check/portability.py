@@ -104,10 +104,11 @@ def perturbing(root: Path) -> str:
 
 
 @contextmanager
-def told(variant: Variant) -> Iterator[None]:
-    """Tell the kernels that start meanwhile."""
-    before = {name: os.environ.get(name) for name in variant.tells}
-    os.environ.update(variant.tells)
+def told(variant: Variant | None) -> Iterator[None]:
+    """Tell the kernels that start meanwhile; without a variant nothing."""
+    tells = {} if variant is None else variant.tells
+    before = {name: os.environ.get(name) for name in tells}
+    os.environ.update(tells)
     try:
         yield
     finally:

@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from claimbook.checker.rounding import ROUNDED
+from claimbook.check.rounding import ROUNDED
 from claimbook.ledger.lines import USUAL_DOF, half_width_factor
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
@@ -97,37 +97,23 @@ def entry(text: str) -> Entry:
 # ------------------------------------------------------------------ compared
 
 
-def figure_differences(
-    name: str, expected: Sequence[Series], found: Sequence[Series]
-) -> Iterator[str]:
-    """Where a figure shows other series, or other values of one."""
+def compare(
+    expected: Sequence[Series], found: Sequence[Series]
+) -> Iterator[tuple[str, float, str]]:
+    """Go through the series of a figure: place, how far it moved of how far it may, the values."""
     before, now = ([one.name for one in some] for some in (expected, found))
     if before != now:
-        yield f"{name}: its series are {now}, and were {before}"
+        yield "", float("inf"), f"its series are {now}, and were {before}"
         return
     for old, new in zip(expected, found, strict=True):
+        values = f"\n  expected  {old}\n  found     {new}"
         if old.points != new.points or set(old.at) != set(new.at):
-            yield f"{name}, {old.name}: {new} for {old}"
+            yield old.name, float("inf"), f"other points{values}"
             continue
         for axis, apart in distances(expected, old, new).items():
-            if apart <= 1:
-                continue
-            if axis == BAR:
-                yield f"{name}, {old.name}: other bars\n  expected  {old}\n  found     {new}"
-            else:
-                values = f"expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
-                yield f"{name}, {old.name}, {axis}\n  {values}"
-
-
-def moves(name: str, expected: Sequence[Series], found: Sequence[Series]) -> dict[str, float]:
-    """How far each series that both show has moved, in units of how far it may."""
-    now = {one.name: one for one in found}
-    apart = {}
-    for old in expected:
-        new = now.get(old.name)
-        if new is not None and old.points == new.points and set(old.at) == set(new.at):
-            apart[f"{name}, {old.name}"] = max(distances(expected, old, new).values(), default=0.0)
-    return apart
+            if axis != BAR:
+                values = f"\n  expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
+            yield f"{old.name}, {axis}", apart, values
 
 
 def distances(figure: Sequence[Series], old: Series, new: Series) -> dict[str, float]:

@@ -5,8 +5,8 @@ import os
 import pytest
 from small_book import SOUND, Book
 
-from claimbook.checker import portability
-from claimbook.checker.portability import Variant
+from claimbook.check import portability
+from claimbook.check.portability import Variant
 from claimbook.pages import chapter_path, read_chapter, toc_chapters
 from claimbook.runs import memo
 from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
@@ -32,7 +32,7 @@ def perturbed(tmp_path_factory):
     book = Book(tmp_path_factory.mktemp("perturbed")).chapter(SOUND)
     shown = [("[len(draws) % 393]", CHAOS)]
     book.chapter("06_chaos", text=shown, expected=[("['[7]']", f"['{chaos()}']")])
-    found, code, output = book.run("--variants=perturbed:2", "--fill-cache")
+    found, code, output = book.run("--variants=perturbed:2")
     return book, {name.partition("@")[0]: tests for name, tests in found.items()}, code, output
 
 
@@ -40,12 +40,12 @@ def test_a_perturbed_run_names_what_is_chaotic(perturbed):
     _, found, code, output = perturbed
     assert code == 1, output
     red = {f"{page}, {test}" for page, tests in found.items() for test in tests if tests[test]}
-    assert red == {"06_chaos.md, page"}
-    assert "output 1, line 1" in found["06_chaos.md"]["page"]
+    assert red == {"06_chaos.md, compared"}
+    assert "output 1, line 1" in found["06_chaos.md"]["compared"]
     said = output[output.index("what moved, in units of how far it may") :].splitlines()
     page = next(i for i, line in enumerate(said) if line.startswith("06_chaos, perturbed:2: "))
     assert said[page].startswith("06_chaos, perturbed:2: 1 of ")
-    assert said[page + 1].endswith("  output 1, line 1")
+    assert said[page + 1].endswith("  page, output 1, line 1")
     assert any(line.startswith("00_mini, perturbed:2: 0 of ") for line in said)
 
 

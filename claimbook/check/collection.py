@@ -1,0 +1,239 @@
+"""A page as pytest sees it: a file of cells, each a test."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+import nbval.plugin as nbv
+import pytest
+
+from claimbook.check import kernel, portability, seeds, settings
+from claimbook.check.differences import compare, differences
+from claimbook.check.portability import MOVES, Variant
+from claimbook.check.snapshot import Snapshot, read_expected
+from claimbook.files import ROOT, lock, write_atomically
+from claimbook.ledger import Record, amendments, schema
+from claimbook.ledger.record import records
+from claimbook.pages import code_cells, code_of, read_chapter, toc_chapters
+from claimbook.runs import notebooks, page_key, provenance
+
+OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
+DONE = "done"  # of a report's properties: the page's seconds and lines
+# a block in the notebook's language that is no cell: its name is misspelt
+_LOST_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{(?!code-cell\})([\w-]+)\}[ \t]*ipython3", re.MULTILINE)
+_CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
+
+
+class Rerun(NamedTuple):
+    """How a page is run otherwise than for the book; nothing of it is cached."""
+
+    settings: Mapping[str, Any] = {}
+    seed: int | None = None
+    variant: Variant | None = None
+
+    def __str__(self) -> str:
+        names = [f"{name}={value}" for name, value in self.settings.items()]
+        return " ".join([*names, str(self.variant or "")]).strip()
+
+
+class RerunsOfPage(pytest.Collector):
+    """One page, once for each way in which it is to be run again."""
+
+    reruns: list[Rerun]
+
+    def collect(self) -> Iterator["PageFile"]:
+        """Yield the page as a file of its own for each rerun."""
+        for rerun in self.reruns:
+            name = f"{self.path.relative_to(ROOT).as_posix()}@{rerun}"
+            page: PageFile = PageFile.from_parent(self, path=self.path, name=name, nodeid=name)
+            page.rerun = rerun
+            yield page
+
+
+class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
+    """One page: its kernel and its cells."""
+
+    rerun: Rerun | None = None
+    passed = 0  # cells that ran without an error
+    failed = False
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """Yield the tests of the page; a page that would not be checked is refused."""
+        try:
+            self.nb = readable_page(self.path)
+            if self.rerun is not None:
+                settings.set_parameters(self.nb, self.rerun.settings)
+                if self.rerun.variant and self.rerun.variant.name == portability.THREADED:
+                    portability.give_threads(self.nb)
+        except ValueError as error:
+            raise self.CollectError(str(error)) from None
+        self.cells = code_cells(self.nb)
+        self.unmeasured = unmeasured(self.page)
+        for number, cell in enumerate(self.cells, 1):
+            options: Any = defaultdict(bool)  # no tag or comment excuses a cell
+            yield PageCell.from_parent(
+                self, name=f"cell{number}", cell_num=number, cell=cell, options=options
+            )
+        if self.rerun is not None and (self.rerun.variant or self.rerun.seed is not None):
+            yield RerunItem.from_parent(self, name="compared")
+
+    @property
+    def page(self) -> str:
+        """The page's name, ``06_stagewise_dynamics``."""
+        return str(self.path.stem)
+
+    @property
+    def records(self) -> dict[str, Record]:
+        """What the cells that ran have checked."""
+        return records(self.nb)
+
+    def setup(self) -> None:
+        """Start the kernel, and note what the run is made of."""
+        self.key = page_key.page_key(self.path)
+        self.provenance = provenance.here()
+        variant = None if self.rerun is None else self.rerun.variant
+        with portability.told(variant):
+            super().setup()
+        kernel.adapt(self.kernel)
+        if variant is not None:
+            kernel.run_first(self.kernel, variant.prelude)
+        if self.rerun is None:
+            notebooks.run_path(self.path).unlink(missing_ok=True)  # a red page has no run
+
+    def note_first_numbers(self) -> None:
+        """Note the rows whose first number was seen now, as they were written before."""
+        seen = {id: self.unmeasured.pop(id) for id in self.records if id in self.unmeasured}
+        if seen:
+            path = ROOT / "tests" / "rows.txt"
+            with lock(path.parent):
+                amendments.note_first_run(seen, path)
+
+    def ran_through(self) -> None:
+        """Cache the run, unless the page was edited meanwhile: then nobody knows what ran."""
+        self.provenance["seconds"] = kernel.processor_seconds(self.kernel)
+        if self.rerun is None:
+            refuse_what_no_key_covers(self.nb, kernel.loaded_files(self.kernel))
+            if self.key == page_key.page_key(self.path):
+                notebooks.store(self.nb, self.path, self.key, self.provenance)
+
+
+def readable_page(path: Path) -> Any:
+    """Read a page as a notebook without outputs.
+
+    Raises ``ValueError`` where the page is not in the table of contents or has no row, and where
+    nbval or the book would not run it or all of its cells.
+    """
+    text = path.read_text(encoding="utf8")
+    if path.stem not in toc_chapters(ROOT):
+        raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
+    blocks = schema.load(ROOT / "book" / "claims.yml").chapters
+    if path.stem not in blocks or not blocks[path.stem].claims:
+        reason = "so that nothing would be checked"
+        raise ValueError(f"{path.name} has no claim in book/claims.yml, {reason}")
+    if not text.startswith("---\njupytext:"):
+        reason = "so that neither nbval nor the book would run it"
+        raise ValueError(f"{path.name} has no jupytext header, {reason}")
+    notebook = read_chapter(path)
+    cells = code_cells(notebook)
+    misspelt = _LOST_CELL.search(text)
+    if misspelt:
+        line = text.count("\n", 0, misspelt.start(1)) + 1
+        name = misspelt.group(1)
+        raise ValueError(f"{path.name}, line {line}: {{{name}}} must be {{code-cell}} to be run")
+    lost = len(_CODE_CELL.findall(text)) - len(cells)
+    if lost:
+        reason = "stand inside another block and would never be run"
+        raise ValueError(f"{path.name}: {lost} code cell(s) {reason}")
+    for number, cell in enumerate(cells, 1):
+        cell["outputs"] = []
+        cell["execution_count"] = number
+    return notebook
+
+
+def unmeasured(page: str) -> dict[str, amendments.Note]:
+    """Note the page's rows that were never run, as they are written."""
+    notes = amendments.read(ROOT / "tests" / "rows.txt")
+    claims = schema.load(ROOT / "book" / "claims.yml")
+    now = amendments.notes_of(claims)
+    return {row.id: now[row.id] for row in claims.chapters[page].claims if row.id not in notes}
+
+
+def refuse_what_no_key_covers(notebook: Any, loaded: list[Path]) -> None:
+    """Fail where a kernel has loaded or read a file that is not in the page's key."""
+    cells = code_of(notebook)
+    covered = {*page_key.modules_read(cells), *page_key.records_read(cells)}
+    outside = sorted(str(path) for path in set(loaded) - covered)
+    if outside:
+        why = "so that a change there would not run this page again; import or name it in a cell"
+        pytest.fail(f"used, but not in the page's key, {why}: {', '.join(outside)}", pytrace=False)
+
+
+class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
+    """One code cell: it must run without an error."""
+
+    parent: PageFile
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.output_timeout = OUTPUT_WAIT
+
+    def setup(self) -> None:
+        """Skip nbval's: after a timeout it marks the other cells as expected failures."""
+
+    def runtest(self) -> None:
+        """Run the cell, unless an earlier one failed."""
+        page = self.parent
+        if page.failed:
+            pytest.skip("an earlier cell of this page failed")
+        page.failed = True
+        try:
+            super().runtest()
+        finally:
+            self.keep_outputs()
+            page.note_first_numbers()
+        page.passed += 1
+        if page.passed == len(page.cells):
+            page.ran_through()
+            lines = [settings.beside_default(page.page, one) for one in page.records.values()]
+            self.user_properties.append((DONE, (page.page, page.provenance["seconds"], lines)))
+        page.failed = False
+
+    def keep_outputs(self) -> None:
+        """Put the outputs into the notebook."""
+        self.cell["outputs"] = []
+        for output in self.test_outputs or []:
+            node: Any = nbformat.from_dict(dict(output))  # type: ignore[no-untyped-call]
+            if node["output_type"] == "execute_result":
+                node["execution_count"] = self.cell.execution_count
+            self.cell["outputs"].append(node)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
+        """Show nbval's words for an error in the cell, and pytest's for others."""
+        own = isinstance(excinfo.value, pytest.fail.Exception | RuntimeError)
+        return str(excinfo.value) if own else super().repr_failure(excinfo)
+
+
+class RerunItem(pytest.Item):
+    """What is compared of a page that was run otherwise: with its reference, or its own seed."""
+
+    parent: PageFile
+
+    def runtest(self) -> None:
+        """Compare, and hand on what moved."""
+        page, rerun = self.parent, self.parent.rerun
+        if page.passed < len(page.cells) or rerun is None:
+            pytest.skip("a cell of this page failed")
+        if rerun.seed is not None:
+            said = list(seeds.findings(page.page, rerun.seed, page.nb))
+        else:
+            expected, found = read_expected(page.page), Snapshot.of(page.nb)
+            said = [text for texts in differences(expected, found).values() for text in texts]
+            moves = {f"{one.owner}, {one.place}": one.distance for one in compare(expected, found)}
+            self.user_properties.append((MOVES, (page.page, str(rerun.variant), moves)))
+            path = ROOT / "_build" / "portability" / f"{page.page}@{rerun.variant}.yml"
+            write_atomically(path, found.to_yaml(f"# What {page.page}, {rerun.variant} shows.\n"))
+        if said:
+            pytest.fail("\n".join([f"{page.page}, {rerun}:", *said]), pytrace=False)

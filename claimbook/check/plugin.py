@@ -1,0 +1,107 @@
+"""The hooks of the checker."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claimbook.check import kernel, portability, settings
+from claimbook.check.collection import DONE, PageFile, Rerun, RerunsOfPage
+from claimbook.files import ROOT
+from claimbook.pages import CHAPTERS
+from claimbook.runs import notebooks
+
+kernel.prepare_environment(ROOT)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the checker's options to the command line."""
+    group = parser.getgroup("claimbook")
+    option = group.addoption
+    option("--set", default="", help="run at these settings: 'n=30 rho=1'; compare with nothing")
+    option("--master-seeds", default="", help="run with these master seeds; compare the verdicts")
+    option("--variants", default="", help="run as other machines compute: 'avx2 perturbed:2', all")
+    option("--pages", default="", help="compare the cached runs of these pages only")
+
+
+def reruns(config: pytest.Config) -> list[Rerun]:
+    """List the ways in which the command line asks for the pages to be run otherwise."""
+    option = config.option
+    chosen = settings.parse(option.set)
+    ways = [Rerun({"seed": int(seed)}, int(seed)) for seed in option.master_seeds.split()]
+    ways += [Rerun(variant=one) for one in portability.variants(option.variants)]
+    return [*ways, Rerun(chosen)] if chosen else ways
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse options that cannot be read."""
+    try:
+        reruns(config)
+    except ValueError as error:
+        raise pytest.UsageError(str(error)) from None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect a page of the book where nbval was asked for."""
+    option = parent.config.option
+    is_page = file_path.suffix == ".md" and file_path.parent == ROOT / CHAPTERS
+    if not is_page or not (option.nbval or option.nbval_lax):
+        return None
+    ways = reruns(parent.config)
+    if not ways:
+        page: PageFile = PageFile.from_parent(parent, path=file_path)
+        return page
+    collector: RerunsOfPage = RerunsOfPage.from_parent(parent, name=file_path.name, path=file_path)
+    collector.reruns = ways
+    return collector
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put long pages first, so that two processes end at about the same time.
+
+    A chapter's second page comes after all first pages, whose results it may use.
+    """
+
+    def rank(item: pytest.Item) -> tuple[float, ...]:
+        page = item.getparent(PageFile)
+        return (2,) if page is None else notebooks.by_length(page.path.stem)
+
+    items.sort(key=rank)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say first which knob stands where."""
+    chosen = settings.parse(session.config.option.set)
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    if chosen and terminal is not None:
+        for page in {item.path.stem: None for item in session.items if item.getparent(PageFile)}:
+            for line in settings.told(page, chosen):
+                terminal.write_line(f"{page}: {line}")
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Show the lines of pages that were run alone, and how far the numbers of a variant moved."""
+    done = sorted(_handed_on(terminalreporter, DONE))
+    for page, seconds, lines in done:
+        terminalreporter.line(f"{page}: {len(lines)} claims, {seconds:.0f} s of one core")
+        if len(done) <= 2 or config.option.set:
+            for line in lines:
+                terminalreporter.line(f"  {line}")
+    moves = list(_handed_on(terminalreporter, portability.MOVES))
+    if moves:
+        terminalreporter.section("what moved, in units of how far it may")
+    for line in portability.report(moves):
+        terminalreporter.line(line)
+
+
+def _handed_on(terminal: pytest.TerminalReporter, name: str) -> Iterator[Any]:
+    """Collect what the tests of this session have among their properties under this name."""
+    for reports in terminal.stats.values():
+        for report in reports:
+            properties = dict(getattr(report, "user_properties", []))
+            if name in properties and report.when == "call":
+                yield properties[name]

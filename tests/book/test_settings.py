@@ -1,0 +1,82 @@
+"""The settings of the pages: named once, in the cell of parameters; every draw is of the seed."""
+
+import ast
+from collections.abc import Iterator
+
+import pytest
+
+from claimbook.check.settings import set_parameters
+from claimbook.ledger import load
+from claimbook.pages import SPECIALIST, chapter_path, first_page, read_chapter, toc_chapters
+
+BLOCKS = load().chapters
+
+
+def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
+    """The statements of a chapter up to the one that opens its ledger."""
+    notebook = read_chapter(chapter_path(chapter))
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            for statement in ast.parse(cell.source).body:
+                yield statement
+                if "Ledger(" in ast.unparse(statement) and isinstance(statement, ast.Assign):
+                    return
+
+
+@pytest.mark.parametrize("chapter", toc_chapters())
+def test_the_ledger_is_told_every_setting_before_anything_runs(chapter):
+    *before, opening = before_the_ledger(chapter)
+    assert isinstance(opening, ast.Assign)
+    call = opening.value
+    assert isinstance(call, ast.Call)
+    named = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+    assert named == {name: name for name in BLOCKS[chapter].settings}
+    for statement in before:
+        used = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        calls = [part for part in ast.walk(statement) if isinstance(part, ast.Call)]
+        takes_a_knob = used & set(named)
+        is_definition = isinstance(statement, ast.FunctionDef | ast.ClassDef)
+        if calls and takes_a_knob and not is_definition:
+            raise AssertionError(f"{ast.unparse(statement)} runs before the knobs are checked")
+
+
+@pytest.mark.parametrize("chapter", toc_chapters())
+def test_every_draw_is_of_the_seed(chapter):
+    """After the ledger is opened nothing is drawn from a typed number, but for a schematic.
+
+    Where a record has not every seed, a name may stand for it: ``seed if seed in known else 0``.
+    """
+    early = sum(1 for _ in before_the_ledger(chapter))
+    notebook = read_chapter(chapter_path(chapter))
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    statements = [one for source in cells for one in ast.parse(source).body]
+    seeds = {"seed"}
+    for statement in statements[early:]:
+        value = statement.value if isinstance(statement, ast.Assign) else None
+        if isinstance(value, ast.IfExp) and ast.unparse(value.body) == "seed":
+            seeds |= set(map(ast.unparse, statement.targets))
+        for call in ast.walk(statement):
+            if not isinstance(call, ast.Call):
+                continue
+            if isinstance(call.func, ast.Name) and call.func.id == "stream":
+                typed = ast.unparse(call) == "stream(0, 'schematic')"
+                assert typed or ast.unparse(call.args[0]) == "seed", ast.unparse(call)
+            for keyword in call.keywords:
+                if keyword.arg == "seed":
+                    assert ast.unparse(keyword.value) in seeds, ast.unparse(call)
+
+
+@pytest.mark.parametrize("chapter", toc_chapters())
+def test_every_setting_can_be_turned(chapter):
+    for name, value in BLOCKS[chapter].settings.items():
+        set_parameters(read_chapter(chapter_path(chapter)), {name: value})
+
+
+def test_what_is_listed_as_recorded_is_of_a_row_of_the_chapter():
+    for chapter in BLOCKS:
+        first = first_page(chapter)
+        both = [BLOCKS[name] for name in (first, first + SPECIALIST) if name in BLOCKS]
+        rows = {row.id for one in both for row in one.claims}
+        fixed = BLOCKS[chapter].knobs["seed"].get("recorded", [])
+        listed = {entry.partition(", ")[0] for entry in fixed}
+        assert listed <= rows, chapter

@@ -1,0 +1,272 @@
+"""The check bites: a small book of its own, broken in every way that must turn a run red.
+
+Sessions are shared, since each one starts Python and a kernel a page: one book holds a sound page
+and one for every kind of damage. The pages draw their numbers without torch, for which every kernel
+would wait.
+"""
+
+import re
+import signal
+import time
+
+import pytest
+import yaml
+from killed import end, started
+from small_book import EXPECTED, MEAN, MINI, SOUND, Book, environment
+
+from claimbook.check import collection, snapshot
+from claimbook.ledger import amendments, load
+from claimbook.ledger.record import records
+from claimbook.runs import notebooks
+
+
+def weaker(rows):
+    """A mean held to a wider margin, and a control that is no other statement than its part."""
+    rows[0]["parts"] = "= 0 ± 30"
+    rows[0]["controls"]["shifted"]["condition"] = "= 9 ± 0.3"
+    rows[1]["controls"]["all"]["condition"] = "> 1"
+    return rows
+
+
+@pytest.fixture(scope="module")
+def damaged(tmp_path_factory):
+    """One session over a sound page and others with every damage that a run can show.
+
+    Damage that shows in different tests of a page shares one. Two workers run them; the page that
+    only waits keeps the other worker free.
+    """
+    book = Book(tmp_path_factory.mktemp("damaged"))
+    book.chapter(SOUND)
+    excused = "hide-input, skip-execution, nbval-skip, raises-exception]\n# NBVAL_SKIP\n1 / 0"
+    marked = ("hide-input]\ncount = int(", f"{excused}\ncount = int(")  # it fails all the same
+    book.chapter("01_raises", text=[marked])
+    book.chapter("02_empty", text=[("2912 + seed", "2912")], rows=weaker)
+    shown = [  # faults of what the page shows; others are of what it is held to
+        ('{"none": count}', '{"none": -1}'),
+        ("[len(draws) % 393]", "[len(draws) % 392]"),
+        ('f"{mean.value:.2f}")', 'f"{2 + mean.value:.2f}", more="1")'),
+    ]
+    book.chapter("03_values", text=shown, expected=[("0.01, h", "0.53, h")])
+    unchecked = ('ledger.check(\n    "rows-count"', 'dict(a=\n    "rows-count"')
+    other = [unchecked, ('{"none":', 'b={"none":')]
+    book.chapter("04_rows", text=other, expected=[(MEAN.replace("mini-", "rows-"), "")])
+    stray = 'print("a table")\nimport warnings; warnings.warn("careful")\ncount = int('
+    book.chapter("05_stray", text=[("count = int(", stray), ("trials = 400", "trials = 500")])
+    book.chapter("10_slow", text=[("count = int(", "import time; time.sleep(600)\ncount = int(")])
+    book.chapter("11_dies", text=[("count = int(", "import os; os._exit(3)\ncount = int(")])
+    hidden = '__import__("importlib").import_module("claimbook.runs." + "sweeps")'
+    book.chapter("12_hidden", text=[("count = int(", f"{hidden}\ncount = int(")])
+    (book.root / "book" / "recorded").mkdir()
+    (book.root / "book" / "recorded" / "a.json").write_text("{}")
+    read = 'from claimbook import read_record; read_record("ab"[:1])'
+    book.chapter("13_read", text=[("count = int(", f"{read}\ncount = int(")])
+    workers = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    cells, code, output = book.run("--nbval-cell-timeout", "15", *workers)
+    compared, red, said = book.compare()
+    return book, cells, code, output, compared, red, said
+
+
+def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(damaged):
+    _, cells, code, output, compared, red, _ = damaged
+    assert (code, red) == (1, 1), output
+    assert set(cells[SOUND]) == {f"cell{number}" for number in range(1, 6)}
+    assert not any(cells[SOUND].values())
+    assert not any(compared[f"{test}[{name}]"] for test, name in (
+        ("test_claim", "mini-mean"), ("test_claim", "mini-count"), ("test_page", SOUND)
+    ))
+    red_pages = {page for page, tests in cells.items() if any(tests.values())}
+    assert red_pages == {"01_raises", "10_slow", "11_dies", "12_hidden", "13_read"}
+    for page in {"02_empty", "03_values", "04_rows", "05_stray"}:
+        own = page.partition("_")[2]
+        assert any(compared[name] for name in compared if f"[{own}-" in name or f"[{page}" in name)
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("01_raises", "ZeroDivisionError"),
+        ("10_slow", "Timeout of 15 seconds exceeded"),
+        ("11_dies", "the kernel died"),
+        ("12_hidden", r"not in the page's key, .*claimbook/runs/sweeps\.py$"),
+        ("13_read", r"not in the page's key, .*book/recorded/a\.json$"),
+    ],
+)
+def test_a_page_that_is_not_green_says_why_and_leaves_no_run(damaged, page, message):
+    book, cells, *_, compared, _, _ = damaged
+    assert re.search(message, cells[page]["cell5"], re.DOTALL | re.MULTILINE), cells[page]["cell5"]
+    assert page in book.stale()
+    own = page.partition("_")[2]
+    assert f"make chapter NAME={page}" in compared[f"test_claim[{own}-mean]"]
+
+
+def test_what_follows_a_failed_cell_is_passed_over(damaged):
+    book = damaged[0]
+    assert set(book.stale()) == {"01_raises", "10_slow", "11_dies", "12_hidden", "13_read"}
+    assert "xfail" not in damaged[3]
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        ("claim[values-mean]", r"moved by 0\.52, which is 2\.48 times the smaller ±"),
+        ("claim[values-mean]", r"  holds · 0\.53 ± 0\.21\s+found     holds · 0\.01"),
+        ("claim[values-count]", "part 'none': the computed value changed by -1"),
+        ("page[03_values]", "told mini_mean"),
+        ("page[03_values]", r"output 1, line 1\n  expected  \[7\]\n  found     \[8\]"),
+        ("page[03_values]", r"only found \['told more'\]"),
+        ("claim[empty-mean]", "against '= 0 to within 30', .* '= 0 to within 0.3'"),
+        ("claim[empty-mean]", "control 'shifted': it is held against '= 9"),
+        ("page[02_empty]", r"control .all. \(0 > 1\) only negates the part .none. \(0 < 1\)"),
+        ("page[04_rows]", "rows-count: this row of book/claims.yml has no check"),
+        ("claim[rows-mean]", "checked, but has no entry in tests/expected"),
+        ("claim[rows-count]", "not checked by the page"),
+        ("page[05_stray]", "printed by a folded cell: cell 5: a table"),
+        ("page[05_stray]", "a cell wrote to stderr: cell 5: .*careful"),
+        ("page[05_stray]", "at your settings"),
+    ],
+)
+def test_damage_is_named(damaged, test, message):
+    found = damaged[4][f"test_{test}"]
+    assert re.search(message, found, re.DOTALL), found
+
+
+def test_other_settings_are_told_beside_the_defaults_and_compared_with_nothing(damaged):
+    """Nor are they cached; what the package refuses is refused by name."""
+    book = damaged[0]
+    before = notebooks.latest(book.path(SOUND), book.root)
+    _, code, output = book.run("--set=trials=900", chapters=[SOUND], write=False)
+    assert code == 0, output
+    assert f"{SOUND}: trials = 900 (default 400)" in output
+    assert re.search(r"at your settings: mini-count · holds · 0  \(default: holds · 0\)", output)
+    assert notebooks.latest(book.path(SOUND), book.root) == before
+    _, code, output = book.run("--set=n=1", chapters=[SOUND], write=False)
+    assert code != 0
+    assert "n must be set once in the cell tagged 'parameters'" in output
+
+
+def test_other_seeds_are_compared_noted_and_what_they_leave_alone_is_named(damaged):
+    """A verdict that changes is red; so is a sampled value that does not hang on the seed."""
+    book = damaged[0]
+    rows = book.root / "tests" / "rows.txt"
+    cells, code, output = book.run("--master-seeds=1 2", chapters=[SOUND, "02_empty"], write=False)
+    assert code == 1, output
+    assert not any(cells[f"{SOUND}.md@seed=1"].values())
+    assert amendments.read(rows)["mini-mean"].seeds == ("1", "2")
+    assert "empty-mean, the headline: 0.0" in cells["02_empty.md@seed=1"]["compared"]
+    assert "did not move" in cells["02_empty.md@seed=1"]["compared"]
+    wrong = book.expected(SOUND)
+    text = wrong.read_text()
+    wrong.write_text(text.replace("count, verdict: holds", "count, verdict: fails"))
+    cells, code, output = book.run("--master-seeds=3", chapters=[SOUND], write=False)
+    wrong.write_text(text)
+    assert "mini-count: the verdict changed from 'fails' to 'holds'" in output
+    assert amendments.read(rows)["mini-count"].seeds == ("3!",)
+
+
+def test_a_change_in_the_package_makes_the_page_stale_and_shows_by_how_much(damaged):
+    """A wrong constant in a module that it imports; a word of the ledger runs nothing."""
+    book = damaged[0]
+
+    def mean():
+        run = notebooks.current(book.path(SOUND), book.root)
+        return run and records(run.notebook)["mini-mean"].value
+
+    before = mean()
+    row = book.ledger["chapters"][SOUND]["claims"][0]
+    row["brief"] = "The mean of very many normal draws is zero."
+    book.write()
+    assert mean() == before
+    module = book.root / "iclutils" / "ground" / "estimate.py"
+    known = "Estimate(_known(value), spread"
+    module.write_text(module.read_text().replace(known, known.replace("(value)", "(value) + 0.5")))
+    assert mean() is None
+    assert book.run(chapters=[SOUND])[1] == 0
+    compared, code, _ = book.compare(SOUND)
+    assert code == 1
+    assert "the verdict changed from 'holds'" in compared["test_claim[mini-mean]"]
+    assert mean() - before == pytest.approx(0.5, abs=1e-12)  # both below 1: a few rounding errors
+
+
+def test_references_are_written_from_a_whole_run_and_rows_are_noted_in_their_first(tmp_path):
+    """A note is of the row as it was written then, and stays."""
+    book = Book(tmp_path).chapter(SOUND, expected=[("0.01", "9.99")])
+    book.chapter("01_raises", text=[("count = int(", "1 / 0\ncount = int(")])
+    before = book.expected("01_raises").read_text()
+    book.write()
+    now = amendments.notes_of(load(tmp_path / "book" / "claims.yml"))
+    older = now["mini-mean"]._replace(words="others")
+    rows = tmp_path / "tests" / "rows.txt"
+    amendments.note_first_run({"mini-mean": older}, rows)
+    _, code, output = book.run()
+    assert code == 1, output
+    assert "mini-count · holds · 0" in output
+    done = book.python("-m", "claimbook.check.snapshot")
+    assert done.returncode == 1
+    assert "01_raises: not written: it has no run that is current" in done.stdout
+    assert yaml.safe_load(book.expected(SOUND).read_text()) == yaml.safe_load(EXPECTED)
+    assert book.expected("01_raises").read_text() == before
+    assert set(amendments.read(rows)) == {"mini-count", "raises-mean", "mini-mean"}
+    assert amendments.read(rows)["mini-mean"] == older
+    assert amendments.read(rows)["mini-count"] == now["mini-count"]
+
+
+def test_a_page_that_is_killed_leaves_no_run_and_is_run_again(tmp_path):
+    wait = ("count = int(", "import time; time.sleep(4)\ncount = int(")
+    book = Book(tmp_path).chapter(SOUND, text=[wait])
+    book.write()
+    for number in (signal.SIGINT, signal.SIGKILL):
+        process = started(book.command(), book.root, environment(book.root))
+        kernels = book.root / "tests" / "rows.txt"  # noted when the first claim is checked
+        kernels.unlink(missing_ok=True)
+        while not kernels.exists():
+            assert process.poll() is None
+            time.sleep(0.05)
+        end(process, number)
+        assert book.stale() == [SOUND]
+    assert book.run()[1] == 0
+    assert book.compare()[1] == 0
+
+
+def test_a_page_that_would_not_be_checked_is_refused(tmp_path):
+    book = Book(tmp_path)
+    book.chapter("01_headless", text=[("---\njupytext:", "<!-- -->\n---\njupytext:")])
+    book.chapter("02_lost", in_toc=False)
+    book.chapter("03_empty", rows=lambda rows: [])
+    opened = "````{dropdown} More\n```{code-cell} ipython3\n:tags: [hide-input]\ncount"
+    cell = "```{code-cell} ipython3\n:tags: [hide-input]\ncount"
+    book.chapter("07_nested", text=[(cell, opened), ("The mean was", "````\n\nThe mean was")])
+    _, code, output = book.run("--collect-only")
+    assert code != 0
+    for message in (
+        "01_headless.md has no jupytext header",
+        "02_lost.md stands in book/chapters but not in _toc.yml",
+        "03_empty.md has no claim in book/claims.yml",
+        "07_nested.md: 1 code cell(s) stand inside another block",
+    ):
+        assert message in output
+
+
+def test_a_misspelt_code_cell_is_named_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(collection, "toc_chapters", lambda root: [SOUND])
+    monkeypatch.setattr(collection, "ROOT", MINI.parent)
+    path = tmp_path / f"{SOUND}.md"
+    text = (MINI / "chapters" / path.name).read_text(encoding="utf8")
+    cell = "{code-cell} ipython3\ngenerator"
+    path.write_text(text.replace(cell, cell.replace("cell", "cel")))
+    with pytest.raises(ValueError, match=rf"{SOUND}.md, line \d+: {{code-cel}} must be"):
+        collection.readable_page(path)
+
+
+@pytest.mark.parametrize(
+    ("write", "message"),
+    [
+        (lambda path: None, "make expected NAME=x"),
+        (lambda path: path.write_text("claims: [{}]"), r"tests/expected/x.yml: .*missing required"),
+    ],
+)
+def test_a_reference_that_is_none_is_named(tmp_path, write, message):
+    path = snapshot.expected_path("x", tmp_path)
+    path.parent.mkdir(parents=True)
+    write(path)
+    with pytest.raises(ValueError, match=message):
+        snapshot.read_expected("x", tmp_path)
