@@ -94,8 +94,8 @@ X.explorers.directions = {
     {name: "waves, as in the paper’s Figure 9", settings: {link: "cosine", where: "sphere"}},
   ],
   controls: [slider("wv", "looks at what does not matter",
-    even(-0.5, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"
-      : x < 0 ? `${X.plain(x)} times: it prefers the opposite` : `${X.plain(x)} times as much`),
+    even(0, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"
+      : `${X.plain(x)} times as much`),
   choice("link", "labels", [["linear", "linear"], ["quadratic", "bowls"], ["cosine", "waves"]],
     "linear"),
   choice("where", "points", [["apart", "both parts independent"], ["sphere", "on the unit sphere"]],
@@ -116,8 +116,8 @@ X.explorers.directions = {
     const none = bestAlong(() => 0, state);
     const yours = bestAlong(w => share * w, state);
     const all = bestAlong(w => w, state);
-    const shares = even(-0.5, 1.5, 0.125).map(s => [s, bestAlong(w => s * w, state, 14).loss]);
-    const free = golden(s => bestAlong(w => s * w, state, 14).loss, -0.5, 1.5, 9);
+    const shares = even(0, 1.5, 0.125).map(s => [s, bestAlong(w => s * w, state, 14).loss]);
+    const free = golden(s => bestAlong(w => s * w, state, 14).loss, 0, 1.5, 9);
     const best = bestAlong(w => free * w, state);
     const count = lowrankContexts(state.where, state.d, state.n).length;
     const gain = settled(1 - best.loss / none.loss);
@@ -139,14 +139,14 @@ X.explorers.directions = {
     const ghost = before ? [{points: before.result.curves.yours, kind: "ghost"}] : [];
     plot(window, {label: "Error against the mass on what matters: what does not matter ignored, your share, all alike.",
       x: {label: "mass on what matters, ~c~", short: "~c~", log: true,
-        range: [0.1, NARROW]}, y: {log: true, range: [1e-3, 2]},
+        range: [0.1, NARROW]}, y: {label: "error", log: true, range: [1e-3, 2]},
       lines: [...ghost, {points: curves.all, kind: "thin", name: "all alike"},
         {points: curves.none, kind: "softmax", name: "ignored"},
         {points: curves.yours, kind: "target", name: "your share"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
     plot(shares, {label: `Least error against the share. ${words(summary)}`,
-      x: {label: "share (0: not at all, 1: as much as at what matters)", short: "share", range: [-0.5, 1.5]},
-      y: {log: true, range: [1e-3, 2]},
+      x: {label: "share (0: not at all, 1: as much as at what matters)", short: "share", range: [0, 1.5]},
+      y: {label: "least error", log: true, range: [1e-3, 2]},
       lines: [{points, kind: "exact", name: "least error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],
       dots: [{at: [wv, yours.loss], kind: "target"}]});

@@ -35,7 +35,7 @@ X.explorers.diversity = {
   draw([panel], {kappa}, {here, icl, idg, summary}) {
     plot(panel, {label: `Both test errors against kappa. ${words(summary)}`,
       x: {label: "~κ~ = tasks / ~d~", short: "~κ~", log: true, range: [LEAST, MOST]},
-      y: {log: true, range: [0.01, 10]},
+      y: {label: "test error", log: true, range: [0.01, 10]},
       lines: [{points: [[LEAST, 1 + RHO], [MOST, 1 + RHO]], kind: "thin"},
         {points: idg, kind: "IDG", name: "practised tasks"},
         {points: icl, kind: "ICL", name: "new tasks"}],

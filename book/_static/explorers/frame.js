@@ -38,8 +38,6 @@ function build(root) {
   const name = root.dataset.explorer;
   const spec = X.explorers[name];
   const start = startOf(spec.controls, root);
-  const recorded = root.querySelector("script.explorer-recorded");
-  if (recorded) X.recorded = JSON.parse(recorded.textContent);
   const state = {...start};
   let before = null;                                // what was drawn when the settings last rested
   let moving = false;

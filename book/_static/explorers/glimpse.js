@@ -102,7 +102,7 @@ X.explorers.glimpse = {
     plot(panel, {label: `Examples and the head’s answers against the place asked. ${words(summary)}`,
       x: {label: "place on a circle (degrees)", short: "place", range: [-180, 180],
         ticks: [-180, -90, 0, 90, 180]},
-      y: {range: [-7, 7], ticks: [-5, 0, 5]},
+      y: {label: "answer", range: [-7, 7], ticks: [-5, 0, 5]},
       lines: [{points: even(-180, 180, 3).map(at => [at, truth(at)]), kind: "exact",
         name: "hidden rule"}, {points: curve, kind: "softmax", name: "answer"}],
       bands: [{from: QUESTION - reach, to: QUESTION + reach, text: ""}],

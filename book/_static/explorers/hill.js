@@ -3,7 +3,7 @@
    The softmax head of iclutils/window/attention.py with M = w·I on the unit circle. */
 ((X) => {
 "use strict";
-const {even, normal, plot, round, show, slider, sum, uniform, words} = X;
+const {even, normal, plot, round, settled, show, slider, sum, uniform, words} = X;
 const COUNT = 30;
 const PEAK = 60;                                    // degrees, where the water is warmest
 const WIDEST = 0;                                   // a window of 0 is the whole lake
@@ -46,7 +46,7 @@ X.explorers.hill = {
     const curve = even(-180, 180, 2).map(at => [at, answerAt(at)]);
     const square = sum(curve.map(([at, y]) => (y - truth(height, at)) ** 2)) / curve.length;
     const answer = answerAt(star);
-    const there = truth(height, star);
+    const there = settled(truth(height, star));
     return {readings, curve, answer, there, weights: weightsAt(star, w), rows: [
       ["answer", "answer at the star", answer], ["truth", "the truth there", there],
       ["off", "error around the lake (root mean square)", Math.sqrt(square)]],
@@ -57,7 +57,7 @@ X.explorers.hill = {
     const x = {label: "place on the shore (degrees)", short: "place", range: [-180, 180],
       ticks: [-180, -90, 0, 90, 180]};
     plot(lake, {label: `Truth, readings and answer around the lake. ${words(summary)}`, x,
-      y: {range: [-10, 10]},
+      y: {label: "temperature", range: [-10, 10]},
       lines: [{points: even(-180, 180, 2).map(at => [at, truth(height, at)]), kind: "exact",
         name: "truth"}, {points: curve, kind: "softmax", name: "answer"}],
       marks: [{at: star, text: "★", drag: "star"}],

@@ -105,7 +105,7 @@ X.explorers.lookup = {
     const ghost = before ? [{points: before.result.curves.softmax, kind: "ghost"}] : [];
     plot(error, {label: `Errors of both heads against prompt length. ${words(summary)}`,
       x: {label: "tokens per letter, ~N~/~K~", short: "~N~/~K~", log: true, range: [LEAST, MOST]},
-      y: {log: true, range: [steady(error, 1e-2, 1.01, 2)[0], 2]},
+      y: {label: "mean squared error", log: true, range: [steady(error, 1e-2, 1.01, 2)[0], 2]},
       lines: [...ghost, {points: curves.least, kind: "thin", name: "best possible"},
         {points: curves.linear, kind: "linear", name: "linear"},
         {points: curves.softmax, kind: "softmax", name: "softmax"}],
@@ -114,7 +114,7 @@ X.explorers.lookup = {
     plot(window, {label: "Softmax attention’s error against its sharpness, least at "
         + `${show(best.w, 3)}.`,
       x: {label: "sharpness ~w~ (narrower →)", short: "~w~", range: [0, WIDEST]},
-      y: {log: true, range: [1e-2, 2]},
+      y: {label: "mean squared error", log: true, range: [1e-2, 2]},
       lines: [{points: curves.window, kind: "softmax", name: "error"}],
       marks: [{at: best.w, text: `~w~^{*} = ${show(best.w, 3)}`}, {at: law, kind: "noise"}],
       dots: [{at: [best.w, best.loss], kind: "softmax"}]});

@@ -53,7 +53,7 @@ X.explorers.mismatch = {
     plot(curve, {label: `Ratio of losses against L prime over L. ${words(summary)}`,
       x: {label: "steepness, new tasks over old, ~L~′/~L~", short: "~L~′/~L~", log: true,
         range: [0.1, 10]},
-      y: {log: true, range: [0.9, steady(curve, 1, highest, 1)[1]]},
+      y: {label: "error over the least", log: true, range: [0.9, steady(curve, 1, highest, 1)[1]]},
       lines: [...ghost("curve"), {points, kind: "exact", name: "ratio"}],
       marks: [{at: 1}, {at: ratio, kind: "target", drag: "ratio"}],
       dots: [{at: [ratio, worse], kind: "target"}]});
@@ -61,7 +61,7 @@ X.explorers.mismatch = {
     plot(loss, {label: `Loss on the test tasks against the window; the unit uses ${show(w, 3)}, `
         + `the best is ${show(best.w, 3)}.`,
       x: {label: "window parameter ~w~ (narrower →)", short: "~w~", log: true, range: [0.1, W_MAX]},
-      y: {log: true, range: steady(loss, low, on[0][1] * 1.2, 4)},
+      y: {label: "loss", log: true, range: steady(loss, low, on[0][1] * 1.2, 4)},
       lines: [...ghost("on"),
         {points: on, kind: "exact", name: "loss", ends: "fewer than two tokens left"}],
       marks: [{at: w, kind: "target"}, {at: best.w, kind: "softmax"}],

@@ -86,7 +86,7 @@ X.explorers.offset = {
     entry.style.visibility = repaired ? "" : "hidden";     // its place stays, so nothing jumps
     plot(panel, {label: `Errors of ${heads} heads against context length. ${words(summary)}`,
       x: {label: "context length ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
-      y: {log: true, range: [1e-5, 10]},
+      y: {label: "error", log: true, range: [1e-5, 10]},
       lines: [...ghost, {points: floor, kind: "thin"},
         {points: curves.linear, kind: "linear", name: "linear"},
         ...repaired ? [{points: curves.constant, kind: "mended", name: "with a constant"}] : [],

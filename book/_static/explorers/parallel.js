@@ -1,6 +1,6 @@
 /* Explorer: why the peak is high (chapter 5). Two equations for two weights, aᵢ·w = yᵢ, are two
    lines; the fit is where they meet. The label of the second has an error, which shifts its line.
-   Held against 2 × 2 linear algebra in tests/browser/explorer_numbers.py. */
+   Held against 2 × 2 linear algebra in tests/explorers/package.py. */
 ((X) => {
 "use strict";
 const {draw, even, plain, plot, round, settled, show, slider, words} = X;
@@ -79,14 +79,11 @@ X.explorers.parallel = {
     const seen = Math.abs(w[0]) < wide && Math.abs(w[1]) < REACH;
     plot(plane, {label: `Two lines and where they meet. ${words(summary)}`,
       x: {label: "first weight", range: [-wide, wide], ticks: EVEN.filter(v => Math.abs(v) < wide)},
-      y: {range: [-REACH, REACH], ticks: [-2, 0, 2]},
+      y: {label: "second weight", range: [-REACH, REACH], ticks: [-2, 0, 2]},
       lines: [{points: across(clean), kind: "thin"}, {points: across(pair[0]), kind: "exact"},
         {points: across(pair[1]), kind: "target"}],
       dots: [{at: w, kind: "softmax"}, {at: TRUE, kind: "recorded"}]});
     const {box, placeX, placeY} = plane.view;
-    const at = `${box.left - 36} ${(box.top + box.bottom) / 2}`;
-    plane.querySelector("svg").append(draw("text", {"text-anchor": "middle",
-      transform: `translate(${at}) rotate(-90)`}, "second weight"));
     if (!seen) {                                    // say where it went
       const far = Math.max(Math.abs(w[0]) / wide, Math.abs(w[1]) / REACH) * 1.08;
       const [x, y] = [placeX(w[0] / far), placeY(w[1] / far)];
@@ -103,7 +100,7 @@ X.explorers.parallel = {
     plot(size, {label: `Size of the weights against the angle. ${words(summary)}`,
       x: {label: "angle between the lines (degrees)", short: "angle", log: true, range: [1, 90],
         ticks: [1, 2, 5, 10, 20, 50, 90]},
-      y: {log: true, range: [0.2, 50]},
+      y: {label: "size of the weights", log: true, range: [0.2, 50]},
       lines: [...ghost, {points: [[1, low], [90, low]], kind: "thin"},
         {points: sizes, kind: "softmax", name: "size"}],
       marks: [{at: state.angle, kind: "target", drag: "angle"}],

@@ -47,7 +47,7 @@ X.explorers.plateau = {
   draw([panel], _, {now, end, error, rare, top, summary}) {
     plot(panel, {label: `Errors against time. ${words(summary)}`,
       x: {label: "time (steps × their size)", short: "time", range: [0, end]},
-      y: {range: [0, 0.7]},
+      y: {label: "error", range: [0, 0.7]},
       lines: [{points: top, kind: "dominant", name: "dominant"},
         {points: rare, kind: "target", name: "rare"}],
       dots: [{at: [now, error], kind: "target"}]});

@@ -2,7 +2,7 @@
 ((X) => {
 "use strict";
 const {draw, minus, power, rich} = X;
-const LEFT = 50;
+const LEFT = 60;                                    // the ticks, and the axis's name beside them
 const RIGHT = 14;
 const BOTTOM = 44;
 let serial = 0;
@@ -161,6 +161,10 @@ function plot(panel, options) {
   const title = {x: (left + right) / 2, y: height - 8, "text-anchor": "middle"};
   svg.append(draw("path", {d: `M${left} ${top}V${bottom}H${right}`, class: "x-axis"}),
     draw("text", title, ...rich(x.label, true)), inside, draw("g", {class: "x-bands"}));
+  if (y.label) {
+    const upright = `translate(13 ${(top + bottom) / 2}) rotate(-90)`;
+    svg.append(draw("text", {"text-anchor": "middle", transform: upright}, ...rich(y.label, true)));
+  }
   drawBands(svg, bands, placeX, box, x.range);
   for (const {at, text, kind = "exact", drag} of marks) {
     if (!(at >= x.range[0] && at <= x.range[1])) continue;

@@ -2,7 +2,7 @@
 ((X) => {
 "use strict";
 const ERROR_END = 0.003;                            // the flow ends where the error passes this
-const EPSILONS = [0.1, 0.01];
+const EPSILON = 0.1;
 const START = 1e-3;                                 // before it all moves in a straight line
 const TOLERANCE = 1e-8;                             // of one step
 
@@ -62,24 +62,14 @@ function dormandPrince(f, s, y, h) {
   return {y: now, error: Math.max(...errors)};
 }
 
-/** What a flow may pass: the target's half, and for a rare column the lead and the overtaking. */
-function marksOf(kind, c) {
-  const marks = {half: y => c.scores(y).a[0] - 0.5};
-  if (kind === "rare") {
-    marks.lead = y => {
-      const v = c.velocity(y);
-      return Math.log(v[0] / -v[1]);
-    };
-    marks.overtake = y => Math.log(c.p[0] / c.p[1]) + y[0] - y[1];
-  }
-  return marks;
-}
-
-/** The flow from Q = 0 in logarithmic time, with adaptive steps, and when it passes each mark. */
+/**
+ * The flow from Q = 0 in logarithmic time, with adaptive steps, and the times at which it `passed`
+ * the target's half and the errors.
+ */
 function flow(kind, K, p1) {
   const c = column(kind, K, p1);
   const f = (s, y) => c.velocity(y, Math.exp(s));
-  const open = new Map(Object.entries(marksOf(kind, c)));
+  const open = new Map([["half", y => c.scores(y).a[0] - 0.5]]);
   let s = Math.log(START);
   let y = c.velocity([0, 0, 0]).map(v => v * START);
   let h = 0.05;
@@ -87,7 +77,7 @@ function flow(kind, K, p1) {
   const path = [[s, y]];
   const passed = {};
   for (const [name, mark] of open) if (!(mark(y) < 0)) open.delete(name);
-  for (const e of [...EPSILONS, ERROR_END]) open.set(e, at => Math.log(e / c.scores(at).error));
+  for (const e of [EPSILON, ERROR_END]) open.set(e, at => Math.log(e / c.scores(at).error));
   while (open.has(ERROR_END) && steps++ < 20000) {
     const next = dormandPrince(f, s, y, h);
     if (!(next.error < TOLERANCE)) {
@@ -103,8 +93,7 @@ function flow(kind, K, p1) {
         if (mark(dormandPrince(f, s, y, middle).y) < 0) low = middle;
         else high = middle;
       }
-      const at = dormandPrince(f, s, y, high).y;
-      passed[name] = {t: Math.exp(s + high), A: at[0], B1: at[1]};
+      passed[name] = {t: Math.exp(s + high)};
       open.delete(name);
     }
     s += h;

@@ -19,11 +19,31 @@
      train_run, _player, _frame, _charts, _heat  a run and its records, its controls, its pictures
      start        this file, last
 
-   tests/browser/test_explorers.py holds them against the package. */
+   tests/explorers holds them against the package. */
 ((X) => {
 "use strict";
 
 const {make, reveal} = X;
+
+/** A button that leads back to the sentence `from`; it goes when the sentence is in sight again. */
+function offerWayBack(from) {
+  document.querySelector(".x-back")?.remove();
+  const back = make("button", {type: "button", class: "x-back"}, "Back to the text");
+  const height = from.getBoundingClientRect().top;
+  back.addEventListener("click", () => {
+    from.focus({preventScroll: true});
+    scrollBy(0, from.getBoundingClientRect().top - height);
+    back.remove();
+  });
+  let left = false;
+  new IntersectionObserver(([{isIntersecting}], seen) => {
+    left ||= !isIntersecting;
+    if (!left || !isIntersecting) return;
+    back.remove();
+    seen.disconnect();
+  }).observe(from);
+  from.after(back);
+}
 
 /** A button in the place of words of a sentence: "window?L=5" sets that explorer. */
 function arm(words, built) {
@@ -31,8 +51,11 @@ function arm(words, built) {
   const look = {type: "button", class: "x-set", "data-set": words.dataset.set};
   const button = make("button", look, ...words.childNodes);
   button.addEventListener("click", () => {
-    built.get(name).steer(new URLSearchParams(query));
-    reveal(built.get(name).stage);
+    const {stage, steer} = built.get(name);
+    const {top, bottom} = stage.getBoundingClientRect();
+    if (top < 0 || bottom > innerHeight) offerWayBack(button);
+    steer(new URLSearchParams(query));
+    reveal(stage);
   });
   words.replaceWith(button);
 }

@@ -1,6 +1,7 @@
 /* What the trainings' pictures share: axes that move seldom, long histories drawn by few points. */
 (X => {
   "use strict";
+  const MEAN = 100; // steps over which a loss is averaged
 
   /** The least of 1, 2, 5, 10, 20, … that is not below x. */
   X.roomy = x => {
@@ -31,31 +32,56 @@
     };
   };
 
-  /** Means of a value over the last `width` records, from sums that grow with the run. */
-  X.runningMean = (value, width) => {
+  /** A value of the settings for each stretch of steps between two changes, as a line to `last`. */
+  X.staircase = (events, last, value) =>
+    events.flatMap(({step, settings}, i) => {
+      const v = value(settings);
+      const to = i + 1 < events.length ? events[i + 1].step : last;
+      return [[step, v], [to, v], [to, NaN]];
+    });
+
+  /** Means of a value over the last MEAN records, from sums that grow with the run. */
+  const runningMean = value => {
     const sumsOf = X.perRecord(() => [0, 0]); // record 0 is the start, before any step
     return (run, at) => {
       if (!at) return NaN;
       const sums = sumsOf(run, 0);
       for (let i = sums.length - 1; i <= at; i++) sums.push(sums[i] + value(run.row(i)));
-      const from = Math.max(at - width, 0);
+      const from = Math.max(at - MEAN, 0);
       return (sums[at + 1] - sums[from + 1]) / (at - from);
     };
   };
 
   /**
-   * What a function of a run's {settings, best} says for each stretch of steps between two changes,
-   * as a line up to `last`.
+   * The losses of a softmax and a linear head, which begin a record: their running means, and the
+   * panel that shows them with lines of `exact` losses and what is `known`, [{loss}], in sight.
    */
-  X.staircase = (events, last, value) =>
-    events.flatMap(({step, settings, best}, i) => {
-      const v = value({settings, best});
-      const to = i + 1 < events.length ? events[i + 1].step : last;
-      return [
-        [step, v],
-        [to, v],
-        [to, NaN],
-      ];
+  X.lossesOf = () => {
+    const softmax = runningMean(row => row[0]);
+    const linear = runningMean(row => row[1]);
+    const panel = exact => ({name: `Loss, mean of ${MEAN} steps`, folded: true, legend: [
+      ["softmax head", "softmax"], ["linear head", "other"], [exact, "exact"]]});
+    const plot = (panel, {run, at, x, marks, exact, known}) => {
+      const shown = X.thinned(at + 1).slice(1);
+      const [soft, flat] = [softmax, linear].map(mean => shown.map(i => [i, mean(run, i)]));
+      const all = [...[...soft, ...flat].map(p => p[1]), ...known.map(({loss}) => loss)];
+      const seen = all.filter(v => v > 0);
+      const range = seen.length ? X.decades(seen, 4) : [0.01, 1];
+      X.replot(panel, {x, marks, y: {label: "loss", log: true, range},
+        label: `Loss against the steps: softmax ${X.show(softmax(run, at), 3)}, linear `
+          + `${X.show(linear(run, at), 3)}.`,
+        lines: [...exact, {points: flat, kind: "other", name: "linear head"},
+          {points: soft, kind: "softmax", name: "softmax head"}]});
+    };
+    return {softmax, linear, panel, plot};
+  };
+
+  /** The maps of both heads' matrices, which end a record; each has its own scale, `least` at least. */
+  X.bothHeads = (row, d, {marks = [], least}) =>
+    ["softmax head", "linear head"].map((name, i) => {
+      const values = row.slice(2 + i * d * d, 2 + (i + 1) * d * d);
+      const range = Math.max(least[i], ...values.map(Math.abs));
+      return {name, size: d, values, range, scaled: true, marks};
     });
 
   /** A function of settings that remembers what it found. */

@@ -6,8 +6,6 @@
   "use strict";
   const {assemble, field, linkOf, make, named, numbersOf, onWidth, panelOf, presetsOf} = X;
   const {reveal, startOf} = X;
-  const SPOKEN = 5000; // milliseconds between two sentences while it plays
-  const SOON = 1000; // and to the first of them
   const SEED = {key: "seed", values: [0, 999999], whole: true, start: 0};
 
   /** A number of a run: counts in full. */
@@ -43,7 +41,6 @@
     );
     const said = make("output", {class: "x-summary"});
     const list = numbersOf(written);
-    let spoken = 0;
     let frames = 0;
     const player = X.makePlayer({
       name,
@@ -58,21 +55,15 @@
         link.forget();
         link.tell([]);
       },
-      begun: () => {
-        spoken = performance.now() - SPOKEN + SOON;
-        reveal(stage);
-      },
+      begun: () => reveal(stage),
       show: moment => {
         const result = spec.view(
           panels.map(p => p.frame),
           moment,
         );
         list.put(result);
-        const now = performance.now();
-        if (!player.playing() || now - spoken > SPOKEN) {
-          spoken = now;
-          said.replaceChildren(...X.rich(result.summary));
-        }
+        said.setAttribute("aria-live", player.playing() ? "off" : "polite"); // read when it rests
+        said.replaceChildren(...X.rich(result.summary));
         root.toggleAttribute("data-moved", Boolean(moment.run.ghost)); // its legend names it
         root.dataset.step = String(moment.step);
         root.dataset.drawn = String(++frames);

@@ -2,20 +2,26 @@
    the overlap. */
 (X => {
   "use strict";
-  const {
-    choice,
-    heat,
-    perRecord,
-    replot,
-    roomy,
-    runningMean,
-    show,
-    slider,
-    staircase,
-    thinned,
-    training,
-  } = X;
+  const {choice, heat, perRecord, replot, roomy, show, slider, staircase, thinned, training} = X;
   const {lowrank: model} = training.N.models;
+
+  /**
+   * The best softmax and linear heads of the form cBBᵀ + eB⊥B⊥ᵀ at the presets, [c, e, loss] each,
+   * with a stretch for the frame and the J of seed 0: tests/explorers/test_best_heads.py.
+   */
+  const BEST = {
+    "quadratic yes 10 2": [[11.3, 7.292, 0.01034], [-0.01829, 0.01566, 0.03464]],
+    "affine yes 10 2": [[11.02, 0.2034, 0.01046], [0.06257, 0.01027, 4.07]],
+    "cosine yes 10 2": [[13.02, 6.733, 0.1878], [-0.006454, 0.003159, 0.4744]],
+    "quadratic no 10 2": [[9.786, 3.762, 0.009777], [-0.002825, -0.01359, 0.02505]],
+    "quadratic no 4 2": [[13.28, 11.53, 0.01688], [-0.009917, 0.009879, 0.1261]],
+  };
+  const headOf = ([c, e, loss]) => ({c, e, loss});
+  /** The best heads {softmax, linear}, {c, e, loss} each; undefined where the table has none. */
+  X.bestHeads = ({link, J, d, k}, seed) => {
+    const [softmax, linear] = (J === "no" || seed === 0) && BEST[`${link} ${J} ${d} ${k}`] || [];
+    return softmax && {softmax: headOf(softmax), linear: headOf(linear)};
+  };
 
   const seen = kind =>
     perRecord((run, index) => {
@@ -25,8 +31,7 @@
     });
   const softly = seen("softmax");
   const linearly = seen("linear");
-  const mean = runningMean(row => row[0], 100);
-  const linearMean = runningMean(row => row[1], 100);
+  const losses = X.lossesOf();
 
   X.explorers.train_lowrank = {
     title: "a head finds the directions that matter",
@@ -88,33 +93,21 @@
           ["chance, ~k~/~d~", "thin"],
         ],
       },
-      {
-        name: "Loss, mean of 100 steps",
-        height: 210,
-        folded: true,
-        legend: [
-          ["softmax head", "softmax"],
-          ["linear head", "other"],
-          ["best head, softmax or linear", "exact"],
-        ],
-      },
+      {...losses.panel("best head, softmax or linear"), height: 210},
     ],
-    view([maps, mass, overlap, loss], {run, at, step, settings}) {
+    view([maps, mass, overlap, loss], {run, at, step, settings, seed}) {
       const {d, k} = settings;
       const row = run.row(at);
-      const softmax = row.slice(2, 2 + d * d);
-      const linear = row.slice(2 + d * d);
       const now = softly(run, at);
       const other = linearly(run, at);
-      const size = m => Math.max(1e-6, ...m.map(Math.abs));
       const shown = thinned(at + 1);
       const end = Math.max(500, roomy(run.step));
       const x = {label: "steps", range: [0, end]};
-      const best = run.bestAt(step);
+      const best = X.bestHeads(settings, seed);
       const events = run.events();
-      const known = events.map(event => event.best).filter(Boolean);
+      const known = events.map(event => X.bestHeads(event.settings, seed)).filter(Boolean);
       const exactly = (kind, part) =>
-        staircase(events, end, event => (event.best ? event.best[kind][part] : NaN));
+        staircase(events, end, at => X.bestHeads(at, seed)?.[kind][part] ?? NaN);
       const beside = best
         ? `; of the best head ${show(best.softmax.c, 3)} and ${show(best.softmax.e, 3)}`
         : "";
@@ -125,24 +118,7 @@
           "M of the softmax head and of the linear head in the basis of B; mass per direction of " +
           `the softmax head inside col(B) ${show(now.relevant, 3)}, outside ` +
           `${show(now.spurious, 3)}.`,
-        maps: [
-          {
-            name: "softmax head",
-            size: d,
-            values: softmax,
-            range: size(softmax),
-            scaled: true,
-            marks: [k],
-          },
-          {
-            name: "linear head",
-            size: d,
-            values: linear,
-            range: size(linear),
-            scaled: true,
-            marks: [k],
-          },
-        ],
+        maps: X.bothHeads(row, d, {marks: [k], least: [0.1, 0.01]}),
       });
       const inside = shown.map(i => [i, softly(run, i).relevant]);
       const outside = shown.map(i => [i, softly(run, i).spurious]);
@@ -153,7 +129,7 @@
       replot(mass, {
         x,
         marks,
-        y: {range: [Math.min(0, ...values), roomy(Math.max(1, ...values))]},
+        y: {label: "mass", range: [Math.min(0, ...values), roomy(Math.max(1, ...values))]},
         label:
           `Mass per direction against the steps: inside ${show(now.relevant, 3)}, outside ` +
           `${show(now.spurious, 3)}${beside}.`,
@@ -167,7 +143,7 @@
       replot(overlap, {
         x,
         marks,
-        y: {range: [0, 1.02]},
+        y: {label: "overlap", range: [0, 1.02]},
         label:
           `Overlap against the steps: softmax head ${show(now.overlap, 2)}, linear head ` +
           `${show(other.overlap, 2)}, chance ${show(k / d, 2)}.`,
@@ -191,25 +167,11 @@
           },
         ],
       });
-      const means = [mean, linearMean].map(m => shown.slice(1).map(i => [i, m(run, i)]));
-      const all = [
-        ...means.flat().map(p => p[1]),
-        ...known.flatMap(({softmax, linear}) => [softmax.loss, linear.loss]),
-      ].filter(v => v > 0);
-      replot(loss, {
-        x,
-        marks,
-        y: {log: true, range: all.length ? X.decades(all, 4) : [0.01, 1]},
-        label:
-          `Loss against the steps: softmax ${show(mean(run, at), 3)}, linear ` +
-          `${show(linearMean(run, at), 3)}.`,
-        lines: [
+      losses.plot(loss, {run, at, x, marks, known: known.flatMap(heads => Object.values(heads)),
+        exact: [
           {points: exactly("linear", "loss"), kind: "exact", name: "best linear head"},
           {points: exactly("softmax", "loss"), kind: "exact", name: "best softmax head"},
-          {points: means[1], kind: "other", name: "linear head"},
-          {points: means[0], kind: "softmax", name: "softmax head"},
-        ],
-      });
+        ]});
       return {
         rows: [
           ["relevant", "mass per direction inside col(~B~)", now.relevant],
@@ -220,7 +182,7 @@
           ["overlap", "overlap of the softmax head", step ? now.overlap : NaN],
           ["linear", "overlap of the linear head", step ? other.overlap : NaN],
           ["chance", "overlap by chance", k / d],
-          ["loss", "loss, mean of 100 steps", mean(run, at)],
+          ["loss", "loss, mean of 100 steps", losses.softmax(run, at)],
           ["lowest", "loss of this best softmax head", best ? best.softmax.loss : NaN],
           ["linearLowest", "loss of the best linear head of that form", best ? best.linear.loss : NaN],
         ],

@@ -28,7 +28,8 @@
    *
    * `settings()` and `seed()` say how a run is started, `reset()` puts them back, `show(moment)`
    * draws a record: {run, at, step, settings, seed}. A setting that a run cannot change starts it
-   * again; where `spec.refills` it goes on by itself to where it was, beside its `ghost`.
+   * again; where `spec.refills` it goes on by itself to where it was, beside its `ghost`. A run
+   * takes its first `spec.begins` steps before anybody asks.
    */
   X.makePlayer = ({name, spec, settings, seed, reset, begun, show}) => {
     const {fixed} = X.training.N.models[spec.model];
@@ -39,7 +40,8 @@
     const again = button("Start again");
     const back = button("Reset");
     const text = v => `${v} ${spec.unit} a second`;
-    const pace = {key: "speed", label: "speed", values: spec.speeds, start: spec.speeds[2], text};
+    const pace = {key: "speed", label: "speed", values: spec.speeds, text,
+      start: spec.pace ?? spec.speeds[2]};
     const speed = field(pace, `explorer-${name}-speed`);
     const scrub = scrubber(`explorer-${name}-scrub`, spec.counted);
     const group = {class: "x-player", role: "group", "aria-label": `Run: ${spec.title}`};
@@ -96,19 +98,22 @@
       }
       later();
     }
-    function restart(goal = 0) {
-      // a run that still catches up is no shadow: the one before it stays
-      if (goal && !until) {
-        const {d} = run.settingsAt(0);
-        run.ghost = Array.from({length: run.length}, (_, i) => ({row: [...run.row(i)], d}));
-      }
+    function restart(goal = spec.begins ?? 0) {
       until = goal;
       at = 0;
       due = 0;
       follows = true;
       run.start(settings(), seed());
     }
-    const anew = () => restart(spec.refills ? Math.max(until, run.step) : 0);
+    function anew() {
+      if (!spec.refills) return restart();
+      const goal = Math.max(until, run.step);
+      if (!until) { // a run that still catches up is no shadow: the one before it stays
+        const {d} = run.settingsAt(0);
+        run.ghost = Array.from({length: run.length}, (_, i) => ({row: [...run.row(i)], d}));
+      }
+      return restart(goal);
+    }
 
     play.addEventListener("click", () => set(!playing));
     step.addEventListener("click", () => {

@@ -45,6 +45,7 @@
     speeds: [2, 5, 20, 60, 200],
     end: 3000,
     refills: true,
+    begins: 60,
     presets: [
       {name: "the peak", settings: {}},
       {name: "a ridge removes it", settings: {lambda: 0.1}},
@@ -107,7 +108,7 @@
           : `Errors of ${step} pretraining sets against their size over d squared, around the ` +
             `exact curves; the threshold d(d+1) is ${threshold} prompts.`,
         x,
-        y: {log: true, range: [10 ** Math.floor(Math.log10(floor)), 100]},
+        y: {label: "test error", log: true, range: [10 ** Math.floor(Math.log10(floor)), 100]},
         marks: bare
           ? []
           : [{at: threshold / (d * d), text: `~n~ = ~d~(~d~ + 1) = ${threshold}`}],

@@ -9,7 +9,6 @@
    */
   function engine(N, post) {
     let run;
-    let best;
     let row;
     let step;
     let number;
@@ -26,14 +25,13 @@
     return ({kind, model, settings, seed, count, budget, number: asked}) => {
       if (kind === "start") {
         run = N.models[model].start(settings, seed);
-        best = at => N.models[model].best?.(at, seed);
         row = new Float64Array(run.size);
         step = 0;
         number = asked;
-        post({number, step, settings, best: best(settings), rows: new Float64Array(0)});
+        post({number, step, settings, rows: new Float64Array(0)});
       } else if (kind === "set") {
         run.set(settings);
-        post({number, step, settings, best: best(settings), rows: new Float64Array(0)});
+        post({number, step, settings, rows: new Float64Array(0)});
       } else {
         // steps until the count or the time is over
         const until = performance.now() + budget;
@@ -55,12 +53,12 @@
     const take = engine(X.training.N, message => setTimeout(() => answer(message)));
     return message => setTimeout(() => take({...message, budget: Math.min(8, message.budget)}));
   }
-  function aside(answer, fail) {
-    const source = `"use strict"; const N = {models: {}};
+  X.workerSource = () => `"use strict"; const N = {models: {}};
 ${X.training.sources.map(body => `(${body})(N);`).join("\n")}
 const take = (${engine})(N, message => postMessage(message, [message.rows.buffer]));
 onmessage = event => take(event.data);`;
-    const address = URL.createObjectURL(new Blob([source], {type: "text/javascript"}));
+  function aside(answer, fail) {
+    const address = URL.createObjectURL(new Blob([X.workerSource()], {type: "text/javascript"}));
     const made = new Worker(address);
     made.onmessage = event => answer(event.data);
     made.onerror = fail;
@@ -90,13 +88,13 @@ onmessage = event => take(event.data);`;
       run.length += more.length / size;
       changed();
     }
-    function answer({number, step, settings, best, rows: more}) {
+    function answer({number, step, settings, rows: more}) {
       if (number !== run.number) return; // of a run that was given up
       if (settings) {
-        // in force from here on, and what is best for them where the model can tell
+        // in force from here on
         const last = events[events.length - 1];
-        if (last.step === step) Object.assign(last, {settings, best});
-        else events.push({step, settings, best});
+        if (last.step === step) last.settings = settings;
+        else events.push({step, settings});
         changed();
         return;
       }
@@ -145,11 +143,7 @@ onmessage = event => take(event.data);`;
     };
     run.row = index => rows.subarray(index * size, (index + 1) * size);
     run.events = () => events;
-    const eventAt = step =>
-      events.reduce((found, event) => (event.step <= step ? event : found), events[0]);
-    run.settingsAt = step => eventAt(step).settings;
-    /** What is best for them; undefined before the first step, and where the model cannot tell. */
-    run.bestAt = step => eventAt(step).best;
+    run.settingsAt = step => events.findLast(event => event.step <= step).settings;
     return run;
   };
 })((globalThis.iclExplorers ??= {explorers: {}}));

@@ -149,7 +149,7 @@
       const fall = Math.min(...exact.points.map(p => p.B1), now.B1) * 1.2;
       replot(weights, {
         x,
-        y: {range: [fall, reach]},
+        y: {label: "score", range: [fall, reach]},
         bands,
         marks,
         label:
@@ -164,7 +164,7 @@
       });
       replot(scores, {
         x,
-        y: {range: [0, 1]},
+        y: {label: "attention", range: [0, 1]},
         bands,
         marks,
         label:
@@ -181,7 +181,7 @@
       });
       replot(error, {
         x,
-        y: {log: true, range: [0.001, 1]},
+        y: {label: "error", log: true, range: [0.001, 1]},
         bands,
         marks,
         label:

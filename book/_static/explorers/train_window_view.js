@@ -2,24 +2,10 @@
    exact w*, and the loss. */
 (X => {
   "use strict";
-  const {
-    CLASS,
-    heat,
-    perRecord,
-    replot,
-    population,
-    remembered,
-    roomy,
-    runningMean,
-    show,
-    slider,
-    staircase,
-    thinned,
-    training,
-  } = X;
+  const {CLASS, heat, perRecord, replot, population, remembered, roomy, show, slider, staircase,
+    thinned, training} = X;
   const {N} = training;
   const {window: model} = N.models;
-  const MEAN = 100; // steps over which a loss is averaged
 
   /** The exact best head of the form w·I: its window and its loss. */
   const exact = remembered(({family, d, n, L, sigma}) => population(family, d, n, L, sigma).best());
@@ -67,8 +53,7 @@
     };
   });
 
-  const softmaxLoss = runningMean(row => row[0], MEAN);
-  const linearLoss = runningMean(row => row[1], MEAN);
+  const losses = X.lossesOf();
   /** ‖M‖ of the softmax head in a record. */
   const norm = perRecord((run, index) => {
     const {d} = run.settingsAt(0);
@@ -86,6 +71,7 @@
     unit: "steps",
     counted: "step",
     speeds: [10, 30, 100, 300, 1000, 3000],
+    pace: 300, // at which the steep settings of chapter 1 arrive within ten seconds
     end: 20000,
     presets: [
       {name: "it narrows", settings: {}},
@@ -142,16 +128,7 @@
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
-      {
-        name: `Loss, mean of ${MEAN} steps`,
-        height: 190,
-        folded: true,
-        legend: [
-          ["softmax head", "softmax"],
-          ["head without softmax (linear)", "other"],
-          ["exact loss at ~w~^{*}", "exact"],
-        ],
-      },
+      {...losses.panel("exact loss at ~w~^{*}"), height: 190},
       {name: "The matrices", height: 170, folded: true},
     ],
     view([weights, answers, window, loss, maps], {run, at, step, settings, seed}) {
@@ -188,7 +165,7 @@
       const nearest = (Math.min(...here.angles.map(Math.abs)) * Math.PI) / 180;
       replot(weights, {
         x,
-        y: {range: [-1.05, 1.05]},
+        y: {label: "relative weight", range: [-1.05, 1.05]},
         label:
           `Weights of ${n} tokens, relative to the largest, against the angle to the query; half ` +
           `of the softmax head’s weight lies within ${show(half, 2)} degrees.`,
@@ -216,7 +193,7 @@
       const reach = roomy(Math.max(...here.truth.map(Math.abs), ...noisy.map(v => Math.abs(v[1]))));
       replot(answers, {
         x,
-        y: {range: [-reach, reach]},
+        y: {label: "answer", range: [-reach, reach]},
         label:
           "A task, its noisy examples and the answers of both heads on a circle through the query.",
         lines: [
@@ -238,15 +215,16 @@
       const norms = shown.map(i => [i, norm(run, i)]);
       const known = events.map(e => exact(e.settings)).filter(e => Number.isFinite(e.w));
       const steps = {label: "steps", range: [0, end]};
+      const highest = Math.max(1, ...norms.map(p => p[1]), ...known.map(e => e.w));
       replot(window, {
         x: steps,
-        y: {range: [0, roomy(1.1 * Math.max(1, ...norms.map(p => p[1]), ...known.map(e => e.w)))]},
+        y: {label: "window ~w~", range: [0, roomy(1.1 * highest)]},
         label:
           `The head’s window against the steps; it is ${show(w, 3)} after ${step} steps, the ` +
           `norm of M ${show(norm(run, at), 3)}, the exact best window ${show(best.w, 3)}.`,
         lines: [
           {
-            points: staircase(events, end, e => exact(e.settings).w),
+            points: staircase(events, end, at => exact(at).w),
             kind: "exact",
             name: "exact best",
           },
@@ -256,49 +234,13 @@
         marks: at < run.length - 1 ? [{at: step}] : [],
       });
 
-      const means = [softmaxLoss, linearLoss].map(mean =>
-        shown.slice(1).map(i => [i, mean(run, i)]),
-      );
-      const all = [...means.flat().map(p => p[1]), ...known.map(e => e.loss)].filter(v => v > 0);
-      const level = all.length ? X.decades(all, 4) : [0.01, 1];
-      replot(loss, {
-        x: steps,
-        y: {log: true, range: level},
-        label:
-          `Loss against the steps: softmax ${show(softmaxLoss(run, at), 3)}, linear ` +
-          `${show(linearLoss(run, at), 3)}, exact at the best window ${show(best.loss, 3)}.`,
-        lines: [
-          {
-            points: staircase(events, end, e => exact(e.settings).loss),
-            kind: "exact",
-            name: "exact",
-          },
-          {points: means[1], kind: "other", name: "linear head"},
-          {points: means[0], kind: "softmax", name: "softmax head"},
-        ],
-      });
+      losses.plot(loss, {run, at, x: steps, marks: [], known, exact: [
+        {points: staircase(events, end, at => exact(at).loss), kind: "exact", name: "exact"},
+      ]});
 
-      const size = m => Math.max(1e-6, ...m.map(Math.abs));
       heat(maps, {
-        label:
-          `M of the softmax head, largest entry ${show(size(softmax), 2)}, and of the linear ` +
-          `head, largest entry ${show(size(linear), 2)}.`,
-        maps: [
-          {
-            name: "softmax head",
-            size: d,
-            values: softmax,
-            range: Math.max(1, size(softmax)),
-            scaled: true,
-          },
-          {
-            name: "linear head",
-            size: d,
-            values: linear,
-            range: Math.max(0.1 / n, size(linear)),
-            scaled: true,
-          },
-        ],
+        label: "M of the softmax head and of the linear head, each with its largest entry.",
+        maps: X.bothHeads(row, d, {least: [1, 0.1 / n]}),
       });
 
       return {
@@ -308,9 +250,9 @@
           ["norm", "‖~M~‖", norm(run, at)],
           ["half", "half of its weight within (degrees)", half],
           ["effective", "tokens averaged over, of this prompt", effective],
-          ["loss", `loss, mean of ${MEAN} steps`, softmaxLoss(run, at)],
+          ["loss", "loss, mean of 100 steps", losses.softmax(run, at)],
           ["lowest", "exact loss at ~w~^{*}", best.loss],
-          ["linear", "loss of the linear head", linearLoss(run, at)],
+          ["linear", "loss of the linear head", losses.linear(run, at)],
         ],
         summary:
           step === 0

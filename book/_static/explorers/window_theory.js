@@ -298,21 +298,5 @@ function population(name, d, n, L, sigma, method) {
   return closed.best().effective >= ENOUGH ? closed : drawnModel(name, d, n, L, sigma);
 }
 
-/** Softmax weights of a window on drawn tokens, their effective number, and the half-mass angle. */
-function attention(t, w) {
-  const top = Math.max(...t);
-  const raw = t.map(value => Math.exp(w * (value - top)));
-  const total = sum(raw);
-  const weights = raw.map(value => value / total);
-  let held = 0;
-  let half = 0;
-  for (const i of t.map((_, i) => i).sort((a, b) => t[b] - t[a])) {
-    held += weights[i];
-    half = Math.acos(t[i]);
-    if (held >= 0.5) break;
-  }
-  return {weights, effective: 1 / sum(weights.map(g => g * g)), half};
-}
-
-Object.assign(X, {W_MAX, attention, drawn, population, taskClass, tokens});
+Object.assign(X, {W_MAX, drawn, population, taskClass});
 })(globalThis.iclExplorers ??= {explorers: {}});

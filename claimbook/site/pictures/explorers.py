@@ -5,10 +5,8 @@ The scripts are classic ones on one namespace, ``iclExplorers``, loaded in a fix
 tells the layout.
 """
 
-import json
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +16,6 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from claimbook.files import write_atomically
-from claimbook.runs.records import read_record
 from claimbook.site.nodes import tag
 
 FOLDER = "explorers"
@@ -30,10 +27,7 @@ NUMERICS = ("train_define", "train_random", "train_matrices", "train_head")  # o
 TRAINING = ("train_charts", "train_heat", "train_run", "train_player", "train_frame")
 EXACT = {  # the own scripts of each that draws formulas, in their order
     "hill": ("hill",),
-    "window": ("window_theory", "window"),
     "mismatch": ("window_theory", "mismatch"),
-    "descent": ("regression_theory", "descent"),
-    "phases": ("stages_theory", "phases"),
     "offset": ("window_theory", "offset"),
     "directions": ("directions",),
     "lookup": ("lookup",),
@@ -48,7 +42,7 @@ SCRIPTS = EXACT | {  # and those of each training: numerics, what frames them, t
         "window": ("window_theory",),
         "prompts": ("regression_theory",),
         "stages": ("stages_theory",),
-        "lowrank": ("train_lowrank_best",),
+        "lowrank": (),
     }.items()
 }
 # The names of each explorer's settings, as in its links; the first is the one in sight, unless the
@@ -56,13 +50,10 @@ SCRIPTS = EXACT | {  # and those of each training: numerics, what frames them, t
 # the explorer's script. The browser tests hold this table against the scripts.
 SETTINGS = {
     "hill": ("w", "star", "height", "sigma"),
-    "window": ("L", "w", "n", "sigma", "d", "family"),
     "mismatch": ("ratio", "n", "sigma", "d", "family"),
     "offset": ("offset", "n", "sigma", "d", "family", "one"),
     "directions": ("wv", "link", "where", "d", "n", "sigma", "cv"),
-    "descent": ("lambda", "alpha", "kappa", "rho", "tau"),
     "parallel": ("angle", "noise", "lambda"),
-    "phases": ("K", "p1"),
     "lookup": ("c", "rho", "K"),
     "glimpse": ("frame",),
     "plateau": ("done", "K"),
@@ -72,9 +63,6 @@ SETTINGS = {
     "train_stages": ("K", "p1", "seed", "play"),
     "train_lowrank": ("link", "J", "d", "k", "seed", "play"),
 }
-RECORDS = {"descent": ("05_double_descent", "05_task_diversity", "05_context_length")}
-DIMENSION = 100
-CURVE = ("alpha", "kappa", "rho", "ridge")  # the settings of a curve of recorded points
 COMMENT = re.compile(r"^[ \t]*(?:/\*(?:(?!\*/).)*\*/[ \t]*|//[^\n]*)\n", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r'data-explorer="([\w-]+)"')
 
@@ -109,11 +97,6 @@ class Explorer(SphinxDirective):
                 raise self.error(f"explorer {name} has no setting '{setting}': {SETTINGS[name]}")
         words = " ".join(self.options["alt"].split())
         within: list[nodes.Node] = [tag("noscript", f"This explorer needs JavaScript. {words}")]
-        if name in RECORDS:
-            # in the page, so that nothing is asked for at run time
-            data = json.dumps(recorded_points(RECORDS[name]), separators=(",", ":"))
-            kind = 'type="application/json" class="explorer-recorded"'
-            within.append(nodes.raw("", f"<script {kind}>{data}</script>", format="html"))
         attributes = {"data_explorer": name, "data_main": main}
         if asked:
             attributes["data_settings"] = asked
@@ -122,7 +105,6 @@ class Explorer(SphinxDirective):
         if not caption:
             return [place]
         return [tag("div", place, *caption, classes=["explorer-figure"])]
-
 
 
 def drop_comments(site: Path) -> None:
@@ -140,31 +122,6 @@ def drop_comments(site: Path) -> None:
 def settings_of(query: str) -> list[str]:
     """The names in settings as a link has them: ``kappa=0.5&tau=1``."""
     return [pair.partition("=")[0] for pair in query.split("&")] if query else []
-
-
-def recorded_points(names: Sequence[str]) -> list[dict[str, Any]]:
-    """The recorded errors at d = 100 as curves: their settings, and points (τ, ICL, IDG).
-
-    A point is the mean over the pretraining sets. ``kappa`` may be the text "Infinity", which JSON
-    has no number for.
-    """
-    found: dict[tuple[Any, ...], dict[float, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for record in names:
-        for job in read_record(record)["jobs"]:
-            if job["d"] == DIMENSION:
-                pairs = found[tuple(job[name] for name in CURVE)][job["tau"]]
-                pairs.append((job["icl"], job["idg"]))
-    curves = []
-    for settings, points in sorted(found.items(), key=str):
-        curve: dict[str, Any] = dict(zip(CURVE, settings, strict=True))
-        if curve["kappa"] == "inf":
-            curve["kappa"] = "Infinity"
-        curve["points"] = [
-            [tau, *(float(f"{sum(each) / len(sets):.5g}") for each in zip(*sets, strict=True))]
-            for tau, sets in sorted(points.items())
-        ]
-        curves.append(curve)
-    return curves
 
 
 def needed(body: str) -> list[str]:
