@@ -155,11 +155,6 @@ new-chapter: need-name $(STAMP)
 	@$(BIN)/python -m claimbook.new_chapter "$(NAME)"
 	@echo "Next: make claims, make chapter NAME=\"$(NAME) $(NAME)_specialist\"; CONTRIBUTING.md has the steps."
 
-#@ make frames                 after make book: frames a second of the trainings on its pages
-.PHONY: frames
-frames: $(STAMP)
-	$(BIN)/python -m tests.bench.frames
-
 #@ make lock                   resolve requirements.in again; a version stays if it still fits
 .PHONY: lock
 lock:

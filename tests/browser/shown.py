@@ -1,13 +1,8 @@
 """What an explorer on an opened page shows and says, an exact one or a training."""
 
-# of a root: marks that a fault of a number has left without a place, and parts outside of its frame
-FAULTS = """broken: [...root.querySelectorAll('svg *')].filter(
-    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
-  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
-    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length"""
 SHOWN = """root => ({
   step: Number(root.dataset.step),
-  settings: Object.fromEntries([...root.querySelectorAll('input, select')].map(e => [
+  settings: Object.fromEntries([...root.querySelectorAll('input[type=range], select')].map(e => [
     e.id.split('-').pop(),
     e.closest('.x-field').querySelector('output')?.dataset.value ?? e.value])),
   spoken: [...root.querySelectorAll('input[type=range]')].map(e => [
@@ -16,8 +11,17 @@ SHOWN = """root => ({
   values: Object.fromEntries([...root.querySelectorAll('data')].map(e => [e.dataset.key, e.value])),
   unnamed: [...root.querySelectorAll('svg[role=img]')]
     .filter(e => !e.getAttribute('aria-label')).length,
-  FAULTS,
-  sentence: root.querySelector('.x-summary').textContent})""".replace("FAULTS", FAULTS)
+  broken: [...root.querySelectorAll('svg *')].filter(
+    e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value))).length,
+  spill: [...root.querySelectorAll('*')].filter(e => !e.closest('svg')
+    && e.getBoundingClientRect().right > root.getBoundingClientRect().right + 1).length,
+  crossed: [...root.querySelectorAll('.x-plot > svg')].filter(svg => {
+    const [names, others] = ['text[transform]', 'text:not([transform])'].map(each =>
+      [...svg.querySelectorAll(each)].map(e => e.getBoundingClientRect()));
+    return names.some(a => others.some(b => a.right > b.left + 1 && b.right > a.left
+      && a.bottom > b.top && b.bottom > a.top));
+  }).length,
+  sentence: root.querySelector('.x-summary').textContent})"""
 FOCUS = """all => [[...document.querySelectorAll(all)].indexOf(document.activeElement),
   getComputedStyle(document.activeElement).outlineStyle]"""
 
@@ -35,9 +39,26 @@ def settle(page):
 def read(page, name):
     """What an explorer shows; it must be whole, spoken as it is written, and inside its frame."""
     seen = page.eval_on_selector(explorer(name), SHOWN)
-    assert (seen["broken"], seen["unnamed"], seen["spill"]) == (0, 0, 0), seen["settings"]
+    faults = {key: seen[key] for key in ("broken", "unnamed", "spill", "crossed")}
+    assert not any(faults.values()), (name, faults, seen["settings"])
     assert all(spoken == shown for spoken, shown in seen["spoken"]), seen["spoken"]
     return seen
+
+
+def press(page, name, walk):
+    """Press keys on controls, each given by its setting."""
+    for key, strokes in walk.items():
+        page.focus(f"#explorer-{name}-{key}")
+        for stroke in strokes.split():
+            page.keyboard.press(stroke)
+    settle(page)
+
+
+def push(page, name, button):
+    """Press a button of an explorer by keyboard."""
+    page.focus(f"{explorer(name)} button:text-is('{button}')")
+    page.keyboard.press("Enter")
+    settle(page)
 
 
 def reach_every_control(page, name):

@@ -13,11 +13,12 @@ from claimbook.site.pictures.steer import SetRole, check_places
 
 PAGE = """# A page
 
-See {set}`make it *steep*  <window: L=5&sigma=0.1>`, then {set}`train it <train_window: play=1>`.
+See {set}`make it *steep*  <mismatch: ratio=5&sigma=0.1>`,
+then {set}`train it <train_window: play=1>`.
 
 %s
 
-```{explorer} window
+```{explorer} mismatch
 :alt: A dip.
 :settings: %s
 :main: %s
@@ -31,7 +32,7 @@ Below it.
 """
 
 
-def built(folder, *, more="", settings="L=2", main="w"):
+def built(folder, *, more="", settings="ratio=2", main="d"):
     """A page of Sphinx's own looks, with these: its HTML, and the warnings."""
     (folder / "index.md").write_text(PAGE % (more, settings, main), encoding="utf8")
     said = io.StringIO()
@@ -50,16 +51,16 @@ def built(folder, *, more="", settings="L=2", main="w"):
 
 def test_words_stand_in_the_sentence_and_name_what_they_set(tmp_path):
     page, said = built(tmp_path)
-    assert '<span data-set="window?L=5&amp;sigma=0.1">make it *steep*</span>' in page
+    assert '<span data-set="mismatch?ratio=5&amp;sigma=0.1">make it *steep*</span>' in page
     assert '<span data-set="train_window?play=1">train it</span>' in page
     assert not said
 
 
 def test_the_page_s_own_settings_and_control(tmp_path):
     page, _ = built(tmp_path)
-    (place,) = re.findall(r'<div[^>]*data-explorer="window"[^>]*>', page)
-    assert 'data-main="w"' in place
-    assert 'data-settings="L=2"' in place
+    (place,) = re.findall(r'<div[^>]*data-explorer="mismatch"[^>]*>', page)
+    assert 'data-main="d"' in place
+    assert 'data-settings="ratio=2"' in place
     assert 'data-main="sigma"' in page, "the usual one, where the page names none"
     assert page.index(place) < page.index("Below it.")
 
@@ -81,7 +82,7 @@ def test_words_lead_to_the_explorer_of_another_page(tmp_path):
     page, said = built(tmp_path, more="{set}`the lake <other/hill: w=0&star=2>`")
     assert '<a href="other.html#explorer-hill?w=0&amp;star=2">the lake</a>' in page
     assert not said
-    for wrong in ("another/hill: w=0", "other/phases: K=20"):
+    for wrong in ("another/hill: w=0", "other/lookup: K=20"):
         _, said = built(tmp_path, more=f"{{set}}`the lake <{wrong}>`")
         assert f"there is no page {wrong.split('/')[0]} with the explorer" in said
 
@@ -89,16 +90,16 @@ def test_words_lead_to_the_explorer_of_another_page(tmp_path):
 @pytest.mark.parametrize(
     ("words", "trouble"),
     [
-        ("{set}`steep <window: slope=5>`", "got ['slope']"),
+        ("{set}`steep <mismatch: slope=5>`", "got ['slope']"),
         ("{set}`steep <vindow: L=5>`", "must be one of"),
         ("{set}`steep`", "must be: words"),
-        ("{set}`see <descent: lambda=0.1>`", "this page has no explorer descent"),
+        ("{set}`see <parallel: angle=4>`", "this page has no explorer parallel"),
     ],
 )
 def test_what_there_is_not_is_a_warning_and_stays_words(tmp_path, words, trouble):
     page, said = built(tmp_path, more=words)
     assert trouble in said
-    assert "index.md:5" in said or "this page" in trouble
+    assert "index.md:6" in said or "this page" in trouble
     assert "steep" in page
 
 

@@ -1,6 +1,6 @@
 """What the package says at an explorer's settings: the numbers that its page has to show.
 
-Both sides evaluate the same formulas in double precision: the browser by continued fractions,
+Both sides evaluate the same formulas in double precision: the scripts by continued fractions,
 bisection and an explicit Runge-Kutta method, the package by SciPy's Bessel functions, Brent's
 method and LSODA. What differs is the package's cubic spline through its grid of w, the page's
 search for the lowest place of a curve, and the steps of the flow (1e-8 each).
@@ -10,8 +10,11 @@ import bisect
 import functools
 import math
 
+import numpy as np
 import torch
+from scipy.integrate import solve_ivp
 
+from iclutils.ground.randomness import stream
 from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
 from iclutils.stages.theory import meanfield
@@ -23,6 +26,9 @@ from iclutils.window.theory import batches, curves, isotropic, linear, lowrank
 from iclutils.window.theory.contexts import Case, Contexts
 from iclutils.window.theory.isotropic import PopulationLoss
 
+METHOD = """({family, d, n, L = 1, sigma}) => {
+  const {method} = iclExplorers.population(family, d, n, L, sigma);
+  return method === 'drawn' ? iclExplorers.drawn(d, n).t : []; }"""
 GRID = curves.grid(1e5, 481)
 DRAWN_GRID = curves.grid(1e5, 181)
 
@@ -45,46 +51,15 @@ def drawn(d, n, t, grid=None, last=64):
     return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
 
 
-def split(loss, task, sigma, w, d, n):
-    """The parts of a loss at one window: bias² is the closed form's without a finite context."""
-    bias = float(closed(d, 1, sampling=False).at(task, 0.0, w)[0])  # no n is left in it
-    signal = float(loss.at(task, 0.0, w)[0])
-    spread = float(loss.at(task, 1.0, w)[0]) - signal
-    noise = sigma**2 * spread
-    return {
-        "loss": signal + noise,
-        "bias": bias,
-        "scatter": signal - bias,
-        "noise": noise,
-        "effective": 1 / spread,
-    }
+def contexts_of(v8, at):
+    """The scripts' drawn contexts where they average over some; none for the closed form."""
+    return tuple(v8(METHOD, at))
 
 
-def window(page_t, family, n, sigma, L, d, **_):
-    """The window explorer's numbers; ``page_t`` are its drawn contexts, or none."""
-    task = functions.by_name(family, d, L)
-    loss = drawn(d, n, page_t) if page_t else closed(d, n)
-    best = loss.best_window(task, sigma)
-    return {"w": best.w} | split(loss, task, sigma, best.w, d, n)
-
-
-def one_context(t, w):
-    """How many tokens one drawn context averages over, and where half of their weight lies.
-
-    ``t`` are the cosines of its tokens' angles to the query, and w is the page's window.
-    """
-    x = torch.stack([torch.tensor(t, dtype=torch.float64), torch.zeros(len(t)).double()], 1)
-    x[:, 1] = (1 - x[:, 0].square()).clamp(min=0).sqrt()
-    query = torch.tensor([[1.0, 0.0]], dtype=torch.float64)
-    gamma = torch.softmax(w * x @ query.mT, dim=-2)
-    half = math.degrees(float(attention.half_mass_cap(gamma, x, query)))
-    return {"drawn": float(attention.effective_number(gamma)), "half": half}
-
-
-def window_at(page_t, w, family, n, sigma, L, d):
-    """The loss at a window that the reader chose."""
-    loss = drawn(d, n, page_t) if page_t else closed(d, n)
-    return float(loss.at(functions.by_name(family, d, L), sigma, w)[0])
+def best_window(t, family, n, sigma, L, d):
+    """The best window and its loss; ``t`` are the drawn contexts, or none."""
+    loss = drawn(d, n, t) if t else closed(d, n)
+    return loss.best_window(functions.by_name(family, d, L), sigma)
 
 
 def mismatch(page_t, ratio, family, n, sigma, d):
@@ -104,41 +79,71 @@ def mismatch(page_t, ratio, family, n, sigma, d):
     }
 
 
-def descent(_, alpha, kappa, rho, tau, peak, **ridge):
-    """The double descent explorer's numbers; the place of the ``peak`` is the page's."""
+@functools.cache
+def two_errors(alpha, kappa, tau, rho, lam):
+    """Both test errors of linear attention and its effective ridge; infinite at the peak itself."""
+    found = asymptotics.errors(Phase(alpha, kappa, tau, rho), lam)
+    return {"icl": found.icl, "idg": found.idg, "nu": found.nu}
 
-    def errors(at):
-        return asymptotics.errors(Phase(alpha, kappa, at, rho), ridge["lambda"])
 
-    found = errors(tau)
-    gap = found.gap if math.isfinite(found.icl) else math.nan
-    numbers = {"icl": found.icl, "idg": found.idg, "gap": gap, "nu": found.nu}
-    if math.isnan(peak):
-        return numbers | {"height": math.nan}
-    height = errors(peak).icl
-    assert max(errors(peak * factor).icl for factor in (0.999, 1.001)) < height
-    return numbers | {"height": height}
+def diversity(_, kappa, tau):
+    """The opening picture of chapter 5c, at its length of prompts, noise and ridge."""
+    found = two_errors(10, kappa, tau, 0.01, 1e-5)
+    return {"icl": found["icl"], "idg": found["idg"], "gap": found["icl"] - found["idg"]}
 
 
 @functools.cache
-def phases(_, K, p1):
-    """The phases explorer's numbers."""
-    rare = meanfield.flow("rare", K, p1, errors=(0.1, 0.01))
-    top = meanfield.flow("dominant", K, p1, errors=(0.01,))
-    # a boundary that lies behind the start has t = 0 in the package and reads "none" on the page
-    marks = {name: mark for name, mark in rare.boundaries.items() if mark.t > 0}
-    log = math.log(K)
-    numbers = {
-        name: marks[name].t if name in marks else math.nan for name in ("lead", "overtake", "half")
+def flow(kind, K, p1):
+    """The mean-field flow of a column, until its error is far below what the pictures show."""
+    return meanfield.flow(kind, K, p1, errors=(0.1, 0.01, 0.001))
+
+
+def passages(K, p1):
+    """When a rare column's flow passes the target's half and the error 0.1."""
+    rare = flow("rare", K, p1)
+    return {"half": rare.boundaries["half"].t, "0.1": rare.times[0.1]}
+
+
+def error_at(kind, K, p1, t):
+    """The prediction error of a column at a time of its flow."""
+    rare = (1 - p1) / (K - 1)
+    p, size = (
+        ([rare, p1, rare], [1, 1, K - 2]) if kind == "rare" else ([p1, rare, rare], [1, 0, K - 1])
+    )
+    found = flow(kind, K, p1)
+    mass = np.array(size) * p * np.exp(found.solution(max(t, meanfield.START)))
+    target, dominant, others = mass / mass.sum()
+    return ((1 - target) ** 2 + dominant**2 + others**2 / size[2]) / 2
+
+
+def plateau(_, done, K):
+    """The opening picture of chapter 6: the error of a rare feature after a share of its axis.
+
+    The scripts' flow ends at an error of 0.003.
+    """
+    now = done / 100 * 1.25 * flow("rare", K, 0.5).times[0.1]
+    return {"time": now, "error": max(0.003, error_at("rare", K, 0.5, now))}
+
+
+def hill(_, w, star, height, sigma, readings):
+    """A softmax head's answer on the circle, from the page's ``readings``, in degrees."""
+    place, reading = torch.tensor(readings, dtype=torch.float64).T
+    M = w * torch.eye(2, dtype=torch.float64)
+    asked = torch.arange(-180, 181, 2, dtype=torch.float64)
+    gamma = attention.weights(M, on_circle(place), on_circle(asked))
+    off = reading @ gamma - height * (asked - 60).deg2rad().cos()
+    own = attention.weights(M, on_circle(place), on_circle(torch.tensor([float(star)])))
+    return {
+        "answer": float(reading @ own[:, 0]),
+        "truth": height * math.cos(math.radians(star - 60)),
+        "off": float(off.square().mean().sqrt()),
     }
-    numbers |= {
-        "rare1": rare.times[0.1],
-        "rare2": rare.times[0.01],
-        "top2": top.times[0.01],
-        "Ahalf": marks["half"].A / log,
-    }
-    numbers["B1lead"] = marks["lead"].B1 / log if "lead" in marks else math.nan
-    return numbers | {"wait": marks["half"].t * (1 - p1) / K**2}
+
+
+def on_circle(degrees):
+    """Places on the circle as unit vectors."""
+    turn = degrees.double().deg2rad()
+    return torch.stack([turn.cos(), turn.sin()], -1)
 
 
 def offset(page_t, family, d, n, sigma, one, **constant):
@@ -225,13 +230,38 @@ def parallel(_, angle, noise, **ridge):
     return numbers | {"off": float((w - made).norm())}
 
 
+def window_flow():
+    """The window under gradient flow from 0 on the front page's loss, at three times."""
+    loss, task = closed(2, 60), functions.Affine(2, 4.0)
+
+    def speed(_, w):
+        h = 1e-4 * (1 + w[0])
+        low, high = max(float(w[0]) - h, 0.0), float(w[0]) + h
+        ends = [float(loss.at(task, 1.0, place)[0]) for place in (low, high)]
+        return [(ends[0] - ends[1]) / (high - low)]
+
+    times = [0.3, 10.0, 1000.0]
+    found = solve_ivp(speed, (0, 1000), [0.0], t_eval=times, rtol=1e-7, atol=1e-9)
+    return dict(zip(times, found.y[0], strict=True))
+
+
+def sampled_loss(w, d, n, sigma):
+    """The loss of a window on affine tasks over drawn contexts, with its standard error."""
+    grid = torch.tensor([0.8, 0.9, 1.0, 1.1], dtype=torch.float64) * w
+    opened = stream(0, "explorers", d)
+    sample = isotropic.sampled(
+        d, n, opened, contexts=1000, w=grid, degrees=torch.tensor([1], dtype=torch.int64)
+    )
+    return [float(value) for value in sample.at(functions.Affine(d), sigma, w)]
+
+
 EXPLORERS = {
-    "window": window,
     "mismatch": mismatch,
-    "descent": descent,
-    "phases": phases,
     "offset": offset,
     "lookup": lookup,
     "directions": directions,
     "parallel": parallel,
+    "hill": hill,
+    "plateau": plateau,
+    "diversity": diversity,
 }

@@ -1,0 +1,172 @@
+"""What the explorers would draw: curves against the package's, their names, and what can be pulled.
+
+Each picture is taken from what the scripts hand to the function that draws.
+"""
+
+import itertools
+import math
+import re
+
+import pytest
+
+from iclutils.stages.theory.lookup import Lookup
+from iclutils.window import functions
+from iclutils.window.theory import linear
+from tests.explorers import package
+
+NAMES = {  # of each explorer: the names of its curves by panel, and of its numbers
+    "mismatch": ([["ratio"], ["loss"]], "pretrained matched moved best worse"),
+    "offset": (
+        [["linear", "with a constant", "softmax"]],
+        "linear constant softmax floor gained left",
+    ),
+    "directions": (
+        [["all alike", "ignored", "your share"], ["least error"]],
+        "none noneW yours yoursW all cost",
+    ),
+    "lookup": (
+        [["best possible", "linear", "softmax"], ["error"]],
+        "N linear softmax bayes w law crossing",
+    ),
+    "parallel": ([[], ["size"]], "w1 w2 size off"),
+    "hill": ([["truth", "answer"], []], "answer truth off"),
+    "glimpse": ([["hidden rule", "answer"]], "window time"),
+    "plateau": ([["dominant", "rare"]], "error time"),
+    "diversity": ([["practised tasks", "new tasks"]], "icl idg gap"),
+}
+SKETCH = "(name, settings) => iclExplorers.sketch(name, settings)"
+ROWS = """name => { const spec = iclExplorers.explorers[name];
+  return spec.compute(iclExplorers.initial(spec)).rows.map(row => row.slice(0, 2)); }"""
+LEGENDS = "name => iclExplorers.explorers[name].panels.map(panel => panel.legend || [])"
+ENDS = """name => iclExplorers.explorers[name].controls.flatMap(c =>
+  c.values ? [{[c.key]: c.values[0]}, {[c.key]: c.values.at(-1)}]
+    : c.options.map(([value]) => ({[c.key]: value})))"""
+
+
+def words(text):
+    """The words of a label."""
+    return set(re.findall(r"[\w²]+", text.replace("~", "").replace("_{", " ")))
+
+
+def named(panel):
+    """The curves of a panel that have names."""
+    return [line for line in panel["lines"] if line.get("name")]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_curves_and_numbers_have_their_names(v8, name):
+    curves, rows = NAMES[name]
+    keys, labels = zip(*v8(ROWS, name), strict=True)
+    panels = v8(SKETCH, name, {})
+    assert [[line["name"] for line in named(panel)] for panel in panels] == curves
+    assert list(keys) == rows.split()
+    assert all(labels)
+    assert len(set(labels)) == len(labels)
+    for panel in panels:
+        assert panel["label"]
+        assert panel["x"]["label"]
+        assert panel["y"].get("label") or panel["y"]["hidden"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_legend_s_words_stand_at_the_line_that_has_them(v8, name):
+    """No entry says more of a curve's name than the one whose line looks like the curve."""
+    for panel, legend in zip(v8(SKETCH, name, {}), v8(LEGENDS, name), strict=True):
+        for line in named(panel) if legend else []:
+            shared = [(len(words(line["name"]) & words(text)), kind) for text, kind, *_ in legend]
+            own = max((count for count, kind in shared if kind == line["kind"]), default=None)
+            assert own is not None, f"{line['name']} is drawn as {line['kind']}, not in the legend"
+            assert own == max(count for count, _ in shared), (line["name"], legend)
+
+
+def pixels(panel, point):
+    """The place of a point in a picture of 600 × 230 pixels, unless it is no point of it."""
+
+    def share(value, axis):
+        low, high = axis["range"]
+        if axis.get("log"):
+            low, high, value = math.log(low), math.log(high), math.log(value)
+        return (value - low) / (high - low)
+
+    x, y = (None if at is None else float(at) for at in point)
+    seen = math.isfinite(y) and (y > 0 or not panel["y"].get("log"))
+    return (600 * share(x, panel["x"]), 230 * share(y, panel["y"])) if seen else None
+
+
+def distance(at, points):
+    """From a place to the polygon of a curve, in pixels."""
+    away = [math.inf]
+    for a, b in itertools.pairwise(points):
+        if a and b:
+            u, v = (b[0] - a[0], b[1] - a[1]), (at[0] - a[0], at[1] - a[1])
+            along = (u[0] * v[0] + u[1] * v[1]) / (u[0] ** 2 + u[1] ** 2 or 1)
+            t = min(1, max(0, along))
+            away.append(math.hypot(v[0] - t * u[0], v[1] - t * u[1]))
+    return min(away)
+
+
+NEAR = 1.5  # pixels: between two points of a curve it is drawn straight
+SCATTERED = {"other", "recorded"}  # examples, and what is marked in the plane
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"parallel"}))
+def test_a_dot_lies_on_a_curve(v8, name):
+    """Dots show where the settings are."""
+    checked = 0
+    for panel in v8(SKETCH, name, {}):
+        curves = [[pixels(panel, point) for point in line["points"]] for line in named(panel)]
+        for dot in panel.get("dots", []):
+            place = pixels(panel, dot["at"])
+            if dot["kind"] not in SCATTERED and place:
+                assert min(distance(place, curve) for curve in curves) < NEAR, dot
+                checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_drawn_stays_whole_and_within_reach(v8, name):
+    """At both ends of every control: sentences, curves, upright lines that can be pulled."""
+
+    def pulled(panels):
+        for panel in panels:
+            low, high = panel["x"]["range"]
+            reached = [mark for mark in panel.get("marks", []) if mark.get("drag")]
+            yield [mark["drag"] for mark in reached if low <= mark["at"] <= high]
+
+    there = list(pulled(v8(SKETCH, name, {})))
+    for settings in v8(ENDS, name):
+        panels = v8(SKETCH, name, settings)
+        assert list(pulled(panels)) == there, settings
+        for panel in panels:
+            assert not re.search("NaN|undefined", panel["label"]), (settings, panel["label"])
+            for line in named(panel):
+                points = [pixels(panel, point) for point in line["points"]]
+                seen = [y for x, y in filter(None, points) if 0 <= x <= 600 and 0 <= y <= 230]
+                assert seen or name == "parallel", (settings, line["name"])
+
+
+RELU = linear.LinearUnit.of(functions.ReLU(5))
+EXACT = {
+    ("offset", 0, "linear"): lambda n: RELU.minimum(n, 0.01),
+    ("offset", 0, "with a constant"): lambda n: RELU.minimum_with_constant(n, 0.01),
+    ("lookup", 1, "error"): lambda w: Lookup(8, 32).loss(w, 1.0),
+    ("diversity", 0, "new tasks"): lambda at: package.two_errors(10, at, 5, 0.01, 1e-5)["icl"],
+    ("diversity", 0, "practised tasks"): lambda at: package.two_errors(10, at, 5, 0.01, 1e-5)[
+        "idg"
+    ],
+    ("plateau", 0, "rare"): lambda t: package.error_at("rare", 100, 0.5, t),
+    ("plateau", 0, "dominant"): lambda t: package.error_at("dominant", 100, 0.5, t),
+}
+DRAWN = {"plateau": 1e-4}  # relative; others 1e-9
+
+
+@pytest.mark.parametrize("curve", EXACT, ids=lambda curve: f"{curve[0]}-{curve[2]}")
+def test_a_curve_that_is_drawn_is_the_package_s(v8, curve):
+    """At the first settings, at every twentieth of its points."""
+    name, panel, line = curve
+    shown = v8(SKETCH, name, {})[panel]
+    [points] = [each["points"] for each in named(shown) if each["name"] == line]
+    points = [(x, y) for x, y in points[1:-1] if math.isfinite(y)]  # the last may be a pen's lift
+    assert len(points) > 20
+    for x, y in points[:: len(points) // 20]:
+        assert y == pytest.approx(EXACT[curve](x), rel=DRAWN.get(name, 1e-9), abs=1e-12), x

@@ -1,0 +1,70 @@
+"""Settings in links and sentences: the names that pages may use, and what a link may ask for."""
+
+import re
+from urllib.parse import parse_qsl
+
+import pytest
+
+from claimbook.site.pictures.explorers import SETTINGS
+from tests.explorers.conftest import FOLDER
+
+BOOK = FOLDER.parents[1]
+NAMED = """(name, query) => {
+  const seed = {key: 'seed', values: [0, 999999], whole: true};
+  return iclExplorers.named([...iclExplorers.explorers[name].controls, seed], new Map(query)); }"""
+ASKED = re.compile(r"\{set\}`[^`<]*<(?:[\w/]+/)?(\w+):\s*([^<>`\s]+)>`")
+PLACED = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:settings: (\S+)")
+
+
+def sentences():
+    """What the pages' sentences and directives ask of an explorer: (name, query)."""
+    for path in sorted(BOOK.rglob("*.md")):
+        text = path.read_text(encoding="utf8")
+        yield from ASKED.findall(text) + PLACED.findall(text)
+
+
+def test_the_settings_have_the_names_that_pages_may_use(v8):
+    """The table in claimbook against the scripts."""
+    names = v8("""() => Object.fromEntries(Object.entries(iclExplorers.explorers)
+      .map(([name, spec]) => [name, spec.controls.map(c => c.key)]))""")
+    assert {name: set(keys) for name, keys in names.items()} == {
+        name: set(keys) - {"seed", "play"} for name, keys in SETTINGS.items()
+    }
+
+
+def test_every_sentence_and_page_asks_for_what_can_be_shown(v8):
+    asked = list(sentences())
+    assert len(asked) > 30
+    for name, query in asked:
+        wanted = parse_qsl(query)
+        found = v8(NAMED, name, wanted)
+        assert found["unknown"] == [], (name, query)
+        assert found["settings"].keys() == dict(wanted).keys() - {"play"}, (name, query)
+
+
+@pytest.mark.parametrize(
+    ("query", "settings", "unknown"),
+    [
+        ("n=17.5&d=x&sigma=1e400&family=none", {}, ["n = 17.5", "sigma = 1e400", "d = x"]),
+        ("n=2017&sigma=0.4003&d=x", {"n": 2017, "sigma": 0.4003}, ["d = x"]),
+        ("family=relu&n=1e9", {"family": "relu"}, ["n = 1e9"]),
+    ],
+)
+def test_a_link_with_settings_that_are_none(v8, query, settings, unknown):
+    """What a link names wrongly is said, and left as it is; a value off the grid is kept."""
+    found = v8(NAMED, "mismatch", parse_qsl(query))
+    assert found["settings"] == settings
+    assert set(unknown) <= set(found["unknown"])
+
+
+def test_what_is_set_by_presets_and_pulls_is_within_the_controls(v8):
+    wrong = v8("""() => Object.entries(iclExplorers.explorers).flatMap(([name, spec]) =>
+      (spec.presets || []).flatMap(preset => {
+        const query = new Map(Object.entries(preset.settings).map(([k, v]) => [k, String(v)]));
+        return iclExplorers.named(spec.controls, query).unknown.map(text => [name, text]); }))""")
+    assert wrong == []
+    within = "(name, key, value) => iclExplorers.within(iclExplorers.explorers[name].controls"
+    within += ".find(c => c.key === key), value)"
+    assert v8(within, "mismatch", "ratio", 1e9) == 10
+    assert v8(within, "lookup", "K", 2.6) == 3
+    assert v8(within, "offset", "n", 17.3) == 17
