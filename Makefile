@@ -39,8 +39,7 @@ NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 # tests that need neither a run nor the site use the core that the build leaves idle
 BESIDE  := tests/test_lint.py tests/claimbook/test_typed.py
-ROOMS   := $(notdir $(patsubst %/__init__.py,%,$(wildcard iclutils/*/__init__.py)))
-SCIENCE := $(ROOMS:%=tests/%)
+SCIENCE := tests/iclutils
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 
 .PHONY: help
@@ -126,7 +125,7 @@ unit: $(STAMP)
 #@ make machinery              all other tests but those in the browser
 .PHONY: machinery
 machinery: $(STAMP)
-	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER) $(SCIENCE:%=--ignore=%)
+	$(PYTEST) $(WORKERS) tests --ignore=$(BROWSER) --ignore=$(SCIENCE)
 
 # chapters are piped through ruff, since jupytext --check would write them back re-wrapped
 #@ make lint                   style and types of the packages, the tests and the chapters' cells

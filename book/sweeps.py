@@ -9,13 +9,14 @@ GPU. An interrupted sweep goes on, and jobs that are added to a list are added t
 """
 
 from claimbook.runs.sweeps import Job, Sweep, main
-from iclutils.regression import training_jobs
-from iclutils.regression.diversity import transformer_by_curriculum, transformers_on_lists
+from iclutils.regression import sweep_grids
 from iclutils.regression.sweep_jobs import (
     reduced_and_dmmse_errors,
     reduced_errors,
     trained_layer_errors,
     trained_transformer_errors,
+    transformer_by_curriculum,
+    transformers_on_lists,
 )
 
 
@@ -106,12 +107,12 @@ SWEEPS = {
     "05_double_descent": Sweep(reduced_errors, _double_descent()),
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
     "05_context_length": Sweep(reduced_errors, _context_length()),
-    "05b_attention_layers": Sweep(trained_layer_errors, training_jobs.attention_layers()),
-    "05b_softmax_layers": Sweep(trained_layer_errors, training_jobs.softmax_layers()),
-    "05b_trained_transformers": Sweep(trained_transformer_errors, training_jobs.transformers()),
-    "05b_wide_transformers": Sweep(transformers_on_lists, training_jobs.wide_transformers()),
-    "05b_wide_peak": Sweep(transformers_on_lists, training_jobs.wide_peak()),
-    "05c_talk_size": Sweep(transformer_by_curriculum, training_jobs.talk_size()),
+    "05b_attention_layers": Sweep(trained_layer_errors, sweep_grids.attention_layers()),
+    "05b_softmax_layers": Sweep(trained_layer_errors, sweep_grids.softmax_layers()),
+    "05b_trained_transformers": Sweep(trained_transformer_errors, sweep_grids.transformers()),
+    "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
+    "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
+    "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
 }
 
 

@@ -3,9 +3,8 @@
 import importlib
 
 from jaxtyping import install_import_hook
-from towers import ROOMS
 
 # whatever a checked module is the first to import is compiled anew, and these are large
 for library in ("beartype", "scipy.integrate", "scipy.optimize", "scipy.stats", "torch"):
     importlib.import_module(library)
-install_import_hook([f"iclutils.{room}" for room in ROOMS], "shapes.check")
+install_import_hook("iclutils", "shapes.check")

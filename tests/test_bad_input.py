@@ -12,37 +12,44 @@ import pytest
 import torch
 from torch import Tensor
 
-from iclutils.ground import sphere, statistics
-from iclutils.ground.randomness import chi_square, stream
+from iclutils import sphere, stats
+from iclutils.randomness import chi_square, stream
 from iclutils.regression import (
     dmmse,
-    fleet,
-    layer_training,
+    experiment,
     layers,
-    prompts,
-    reduced,
-    setting,
-    solver,
+    levenberg_marquardt,
+    moments,
+    ridge,
+    samplers,
+    training_sets,
     transformer_training,
     transformers,
 )
-from iclutils.regression.phase import Phase
 from iclutils.regression.sweep_jobs import reduced_errors
 from iclutils.regression.theory import asymptotics, equivalents
-from iclutils.stages import layer, training
+from iclutils.regression.theory.asymptotics import Phase
+from iclutils.stages import attention as stage_attention
 from iclutils.stages import prompts as stage_prompts
-from iclutils.stages.theory import absence, lookup, meanfield
+from iclutils.stages import training
+from iclutils.stages.theory import equal_features, finite_prompts, meanfield
 from iclutils.window import (
     alignment,
     attention,
     covariates,
-    functions,
-    links,
-    subspaces,
-    tasks,
+    evaluation,
+    function_classes,
+    low_rank_tasks,
 )
 from iclutils.window import prompts as window_prompts
-from iclutils.window.theory import contexts, curves, isotropic, lemmas, linear, value
+from iclutils.window.theory import (
+    best_window,
+    linear_attention,
+    low_rank_problem,
+    population_loss,
+    theorem_4_4,
+    value_weight,
+)
 
 NAN = math.nan
 INF = math.inf
@@ -71,18 +78,18 @@ EYE = torch.eye(3, dtype=torch.float64)
 X = covariates.normalised(torch.randn(4, 3, generator=draw(), dtype=torch.float64))
 GRID = numbers(0.0, 1.0, 2.0, 4.0, 8.0)
 BAD_LABEL = window_prompts.Prompt(X, spoilt(4), X[:2], ones(2))
-WINDOWS = value.Windows(GRID, ones(4, 5), ones(4, 5), ones(4, 5), 1.0)
-CASE = contexts.Case("linear", 4, 2, 6, 0.1)
-CONTEXT = prompts.Context(3, 6, 0.1)
-MOMENTS = prompts.fresh_moments(CONTEXT)
-OTHER_MOMENTS = prompts.fresh_moments(prompts.Context(4, 6, 0.1))
-POINT = setting.Setting(4, 1.0, 0.5, 0.5, 0.1)
-FLEET = fleet.draw_fleet([8], 3, 4, 0.1, 0)
+WINDOWS = value_weight.Windows(GRID, ones(4, 5), ones(4, 5), ones(4, 5), 1.0)
+CASE = low_rank_problem.Case("linear", 4, 2, 6, 0.1)
+CONTEXT = samplers.Context(3, 6, 0.1)
+MOMENTS = moments.fresh_moments(CONTEXT)
+OTHER_MOMENTS = moments.fresh_moments(samplers.Context(4, 6, 0.1))
+POINT = experiment.Setting(4, 1.0, 0.5, 0.5, 0.1)
+FLEET = training_sets.draw_fleet([8], 3, 4, 0.1, 0)
 NETWORK = transformers.Architecture(3, blocks=1)
 P = numbers(0.5, 0.25, 0.25)
 FRAME = stage_prompts.feature_frame(3, 4, draw())
 COUNTS = numbers(5.0, 2.0, 1.0).repeat(2, 1)
-NO_PROMPTS = prompts.Prompts(ones(0, 3), ones(0, 4), ones(0))
+NO_PROMPTS = samplers.Prompts(ones(0, 3), ones(0, 4), ones(0))
 
 
 class Bad(NamedTuple):
@@ -101,57 +108,57 @@ SILENT = {  # once a value came, or NaN
         lambda: sphere.characteristic(numbers(NAN), 3), "squared must be finite"
     ),
     "complex samples": Bad(
-        lambda: statistics.mean_se(torch.tensor([1 + 1j, 2])), "samples must be real", TypeError
+        lambda: stats.mean_se(torch.tensor([1 + 1j, 2])), "samples must be real", TypeError
     ),
-    "dof 0 of a line": Bad(
-        lambda: statistics.line([0, 1, 2], [0, 1, 2], [1, 1, 1], dof=0), "dof .* 0"
-    ),
+    "dof 0 of a line": Bad(lambda: stats.line([0, 1, 2], [0, 1, 2], [1, 1, 1], dof=0), "dof .* 0"),
     "difference of an error NaN": Bad(
-        lambda: statistics.difference(
-            statistics.Estimate(1.0, NAN, 9), statistics.Estimate(1.0, 0.1, 9)
-        ),
+        lambda: stats.difference(stats.Estimate(1.0, NAN, 9), stats.Estimate(1.0, 0.1, 9)),
         "estimates must .*nan",
     ),
     "jackknife of NaN": Bad(
-        lambda: statistics.jackknife(lambda kept: float(kept.mean()), spoilt(4)),
+        lambda: stats.jackknife(lambda kept: float(kept.mean()), spoilt(4)),
         r"function\(samples\).* must be finite",
     ),
-    "jackknife of nothing": Bad(lambda: statistics.jackknife_se(ones(0)), "trials in without .* 0"),
+    "jackknife of nothing": Bad(lambda: stats.jackknife_se(ones(0)), "trials in without .* 0"),
     "directions in d = 0": Bad(
-        lambda: tasks.directions((2,), 0, draw()), "d must be at least 1; got 0"
+        lambda: function_classes.directions((2,), 0, draw()), "d must be at least 1; got 0"
     ),
     "effective number of no weight": Bad(
-        lambda: attention.effective_number(torch.zeros(4, 1)), "gamma .* all weights"
+        lambda: evaluation.effective_number(torch.zeros(4, 1)), "gamma .* all weights"
     ),
     "no degrees": Bad(
-        lambda: isotropic.limit(3, 50, degrees=torch.tensor([], dtype=torch.int64)),
+        lambda: population_loss.limit(3, 50, degrees=torch.tensor([], dtype=torch.int64)),
         "degrees must rise",
     ),
-    "a degree twice": Bad(lambda: isotropic.limit(3, 50, degrees=torch.tensor([1, 1])), "degrees"),
+    "a degree twice": Bad(
+        lambda: population_loss.limit(3, 50, degrees=torch.tensor([1, 1])), "degrees"
+    ),
     "loss at σ < 0": Bad(lambda: WINDOWS.loss(-1.0), "sigma .* -1"),
     "value weight at σ < 0": Bad(lambda: WINDOWS.value_weight(-1.0), "sigma .* -1"),
     "−5 tokens": Bad(lambda: CASE.contexts(-5, 0), "tokens .* -5"),
     "error at ρ < 0": Bad(lambda: MOMENTS.error(ones(3, 4), -1.0), "rho .* -1"),
     "χ² of 0 degrees": Bad(lambda: chi_square(0, 3, draw()), "degrees must be at least 1; got 0"),
-    "no ridges": Bad(lambda: setting.errors(POINT, [], 0, 0), "ridges .* none"),
+    "no ridges": Bad(lambda: experiment.errors(POINT, [], 0, 0), "ridges .* none"),
     "a layer without tokens": Bad(
-        lambda: reduced.linear_attention(ones(4, 1), ones(4, 4), ones(4, 4)), "columns of z.* 1"
+        lambda: layers.linear_attention(ones(4, 1), ones(4, 4), ones(4, 4)), "columns of z.* 1"
     ),
     "a reduced model without tokens": Bad(
-        lambda: reduced.reduced_prediction(ones(4, 1), ones(3, 4)), "columns of z.* 1"
+        lambda: layers.reduced_prediction(ones(4, 1), ones(3, 4)), "columns of z.* 1"
     ),
     "prompts of 0 tokens": Bad(
         lambda: stage_prompts.draw_prompts(P, FRAME, 0, 1, 2, draw()), "N .* 0"
     ),
     "a layer of d + 2 rows": Bad(
-        lambda: layer.predict(ones(1, 6, 4), ones(1, 2, 5, 4), ones(1, 2, 5), ones(1, 2, 4)),
+        lambda: stage_attention.predict(
+            ones(1, 6, 4), ones(1, 2, 5, 4), ones(1, 2, 5), ones(1, 2, 4)
+        ),
         "rows of W.* 6",
     ),
     "passage of level NaN": Bad(lambda: training.first_passage(GRID, GRID, NAN), "level .* nan"),
     "passage of NaN": Bad(
         lambda: training.first_passage(GRID, spoilt(5), 1.0), "values must be finite"
     ),
-    "others at σ < 0": Bad(lambda: lookup.Lookup(5, 8).others(-3.0), "sigma .* -3"),
+    "others at σ < 0": Bad(lambda: equal_features.Lookup(5, 8).others(-3.0), "sigma .* -3"),
     "a flow of tolerance 10": Bad(lambda: meanfield.flow("rare", 5, 0.5, rtol=10), "rtol .* 10"),
     "a diverging descent": Bad(
         lambda: meanfield.descend("rare", 5, 0.5, learning_rate=1e300, steps=4),
@@ -159,21 +166,21 @@ SILENT = {  # once a value came, or NaN
         RuntimeError,
     ),
     "the spectrum of degree −2": Bad(
-        lambda: functions.Cosine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
+        lambda: function_classes.Cosine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
     ),
     "an affine spectrum of degree −2": Bad(
-        lambda: functions.Affine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
+        lambda: function_classes.Affine(3).spectrum(torch.tensor([-2])), "degrees .* -2"
     ),
-    "complement of NaN": Bad(lambda: subspaces.complement(spoilt(3, 2)), "B must be finite"),
+    "complement of NaN": Bad(lambda: low_rank_tasks.complement(spoilt(3, 2)), "B must be finite"),
     "ρ of M = 0": Bad(lambda: alignment.rho(0 * EYE, EYE[:, :2]), "M must not be zero"),
     "answer to a label NaN": Bad(
         lambda: attention.predict(EYE, BAD_LABEL), "prompt.y must be finite"
     ),
     "parabola through NaN": Bad(
-        lambda: curves.parabola_minimum(GRID, spoilt(5)), "loss must be finite"
+        lambda: best_window.parabola_minimum(GRID, spoilt(5)), "loss must be finite"
     ),
     "label of tokens NaN": Bad(
-        lambda: linear.gaussian_label(spoilt(3, 3), EYE, 0.1), "tokens must be finite"
+        lambda: linear_attention.gaussian_label(spoilt(3, 3), EYE, 0.1), "tokens must be finite"
     ),
     "scaled by NaN": Bad(lambda: WINDOWS.scaled(NAN), "L .* nan"),
     "error of Γ = NaN": Bad(lambda: MOMENTS.error(spoilt(3, 4), 0.1), "gamma must be finite"),
@@ -182,7 +189,7 @@ SILENT = {  # once a value came, or NaN
         "tasks must be finite",
     ),
     "a diverging layer": Bad(
-        lambda: layer_training.train(FLEET, 0, [3], learning_rate=1e200),
+        lambda: levenberg_marquardt.train(FLEET, 0, [3], learning_rate=1e200),
         r"learning_rate .* 1e\+200",
         RuntimeError,
     ),
@@ -192,10 +199,12 @@ SILENT = {  # once a value came, or NaN
         RuntimeError,
     ),
     "attention to no token": Bad(
-        lambda: layer.attention(numbers(0, 0, 0), 0 * COUNTS), "counts must hold"
+        lambda: stage_attention.attention(numbers(0, 0, 0), 0 * COUNTS), "counts must hold"
     ),
-    "attention of θ = NaN": Bad(lambda: layer.attention(spoilt(3), COUNTS), "theta must be finite"),
-    "closing till 1e4": Bad(lambda: lookup.closing(8, INF, end=1e4), "end .* 10000"),
+    "attention of θ = NaN": Bad(
+        lambda: stage_attention.attention(spoilt(3), COUNTS), "theta must be finite"
+    ),
+    "closing till 1e4": Bad(lambda: equal_features.closing(8, INF, end=1e4), "end .* 10000"),
     "velocity at NaN": Bad(
         lambda: meanfield.velocity("rare", 5, 0.5, [NAN, 0, 0]), "entries .*nan"
     ),
@@ -208,46 +217,50 @@ UNCLEAR = {  # once the error was somebody else's
     "d of text": Bad(
         lambda: sphere.multiplicity(numbers(1.0), "3"), "d must be a whole number", TypeError
     ),
-    "dim 5": Bad(lambda: statistics.mean_se(ones(3), 5), "dim .* 5"),
+    "dim 5": Bad(lambda: stats.mean_se(ones(3), 5), "dim .* 5"),
     "a line through text": Bad(
-        lambda: statistics.line(["a", "b", "c"], [0, 1, 2]), "x must be numbers", TypeError
+        lambda: stats.line(["a", "b", "c"], [0, 1, 2]), "x must be numbers", TypeError
     ),
     "tokens of another d": Bad(
-        lambda: functions.Affine(3).evaluate(functions.Affine(3).sample((2,), draw()), ones(2, 4)),
+        lambda: function_classes.Affine(3).evaluate(
+            function_classes.Affine(3).sample((2,), draw()), ones(2, 4)
+        ),
         "x must have shape .* d = 3",
     ),
     "distances of tokens of another d": Bad(
-        lambda: functions.Distance(3).evaluate(
-            functions.Distance(3).sample((2,), draw()), ones(5, 4)
+        lambda: function_classes.Distance(3).evaluate(
+            function_classes.Distance(3).sample((2,), draw()), ones(5, 4)
         ),
         "x must have shape .* d = 3",
     ),
     "a cosine's spectrum at d = 400": Bad(
-        lambda: functions.Cosine(400).spectrum(torch.tensor([2])), "d .* 400"
+        lambda: function_classes.Cosine(400).spectrum(torch.tensor([2])), "d .* 400"
     ),
-    "size −1": Bad(lambda: functions.Affine(3).sample((-1,), draw()), "size .* -1"),
+    "size −1": Bad(lambda: function_classes.Affine(3).sample((-1,), draw()), "size .* -1"),
     "size 3": Bad(
         lambda: covariates.sample(covariates.Sphere(3), 3, draw()), "size .* tuple", TypeError
     ),
-    "size of text": Bad(lambda: tasks.symmetric_uniform("a", draw()), "size .* tuple", TypeError),
+    "size of text": Bad(
+        lambda: function_classes.symmetric_uniform("a", draw()), "size .* tuple", TypeError
+    ),
     "tasks and tokens of two d": Bad(
         lambda: window_prompts.draw(
-            functions.Affine(3), covariates.Sphere(4), 5, 0.1, 1, (2,), draw()
+            function_classes.Affine(3), covariates.Sphere(4), 5, 0.1, 1, (2,), draw()
         ),
         "x must have shape .* d = 3",
     ),
     "a kernel of another k": Bad(
-        lambda: links.LowRankLink(EYE[:, :2], "linear").kernel(ones(2, 3), ones(2, 3)),
+        lambda: low_rank_tasks.LowRankLink(EYE[:, :2], "linear").kernel(ones(2, 3), ones(2, 3)),
         "u must have shape .* k = 2",
     ),
     "a spline through NaN": Bad(
-        lambda: curves.spline_minima(GRID, spoilt(1, 5)), "loss must be finite"
+        lambda: best_window.spline_minima(GRID, spoilt(1, 5)), "loss must be finite"
     ),
     "a singular label": Bad(
-        lambda: linear.best_matrix(0 * EYE, 0 * EYE, 0 * EYE, 5), "label .* singular"
+        lambda: linear_attention.best_matrix(0 * EYE, 0 * EYE, 0 * EYE, 5), "label .* singular"
     ),
     "lemma's token 7": Bad(
-        lambda: lemmas.term_slopes(1.0, ones(3), 2, 10, 0, which=7), "which .* 7"
+        lambda: theorem_4_4.term_slopes(1.0, ones(3), 2, 10, 0, which=7), "which .* 7"
     ),
     "no τ": Bad(lambda: Phase(1, 1, [], 0.1), "tau must hold"),
     "τ of text": Bad(lambda: Phase(1, 1, ["a"], 0.1), "tau must be a number", TypeError),
@@ -260,30 +273,30 @@ UNCLEAR = {  # once the error was somebody else's
         "fresh.cross .* d = 3",
     ),
     "an indefinite covariance": Bad(
-        lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
+        lambda: samplers.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
         "covariance must be positive definite",
     ),
     "an indefinite covariance of the fast sampler": Bad(
-        lambda: prompts.sample(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
+        lambda: samplers.sample(ones(2, 3), CONTEXT, draw(), covariance=-EYE),
         "covariance must be positive definite",
     ),
     "a covariance of another d": Bad(
-        lambda: prompts.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=ones(2, 2)),
+        lambda: samplers.sample_naive(ones(2, 3), CONTEXT, draw(), covariance=ones(2, 2)),
         "covariance must have shape .* d = 3",
     ),
     "dense of NaN": Bad(
-        lambda: solver.solve_dense(prompts.Prompts(spoilt(5, 3), ones(5, 4), ones(5)), 0.1),
+        lambda: ridge.solve_dense(samplers.Prompts(spoilt(5, 3), ones(5, 4), ones(5)), 0.1),
         "prompts.x must be finite",
     ),
-    "no prompts": Bad(lambda: solver.solve(NO_PROMPTS, 0.1), "the number of prompts .* 0"),
+    "no prompts": Bad(lambda: ridge.solve(NO_PROMPTS, 0.1), "the number of prompts .* 0"),
     "α of two numbers": Bad(
-        lambda: setting.Setting(4, [1, 2], 0.5, 0.5, 0.1), "alpha must be .* number", TypeError
+        lambda: experiment.Setting(4, [1, 2], 0.5, 0.5, 0.1), "alpha must be .* number", TypeError
     ),
     "a ridge that is no list": Bad(
-        lambda: setting.errors(POINT, 0.1, 0, 0), "ridges must be a sequence", TypeError
+        lambda: experiment.errors(POINT, 0.1, 0, 0), "ridges must be a sequence", TypeError
     ),
-    "a curve of no settings": Bad(lambda: setting.curve([], 0.1, 0, 1), "settings .* none"),
-    "a fleet of 5": Bad(lambda: fleet.draw_fleet(5, 3, 4, 0.1, 0), "sizes .* 5", TypeError),
+    "a curve of no settings": Bad(lambda: experiment.curve([], 0.1, 0, 1), "settings .* none"),
+    "a fleet of 5": Bad(lambda: training_sets.draw_fleet(5, 3, 4, 0.1, 0), "sizes .* 5", TypeError),
     "u of another length": Bad(
         lambda: layers.layer_output(FLEET.z, ones(1, 3), ones(1, 4, 3)),
         "u must have shape .* e = 4",
@@ -302,7 +315,8 @@ UNCLEAR = {  # once the error was somebody else's
         lambda: stage_prompts.draw_prompts(P, FRAME[:2], 5, 1, 2, draw()), "frame .* K = 3"
     ),
     "target 5 of K = 3": Bad(
-        lambda: layer.prompt_errors(0 * ones(1, 3), COUNTS, torch.tensor([5])), r"targets .*\[5\]"
+        lambda: stage_attention.prompt_errors(0 * ones(1, 3), COUNTS, torch.tensor([5])),
+        r"targets .*\[5\]",
     ),
     "targets that are not whole": Bad(
         lambda: training.train_reduced(
@@ -310,7 +324,7 @@ UNCLEAR = {  # once the error was somebody else's
         ),
         "targets must be whole numbers .*float64",
     ),
-    "10⁴⁰⁰ tokens": Bad(lambda: absence.log_floor(5, 0.5, 10**400), "N must be .* inf"),
+    "10⁴⁰⁰ tokens": Bad(lambda: finite_prompts.log_floor(5, 0.5, 10**400), "N must be .* inf"),
     "velocity at two entries": Bad(
         lambda: meanfield.velocity("rare", 5, 0.5, [0, 0]), "entries must be three"
     ),
@@ -334,14 +348,14 @@ def test_it_is_refused_by_name(name: str) -> None:
 
 
 def test_the_time_of_closing_does_not_depend_on_the_number_of_points() -> None:
-    many = lookup.closing(8, 32.0)
+    many = equal_features.closing(8, 32.0)
     for points in (3, 5, 9, 21, 51):
-        few = lookup.closing(8, 32.0, points=points)
+        few = equal_features.closing(8, 32.0, points=points)
         assert len(few.t) == points
         assert few.t[-1] == pytest.approx(many.t[-1], rel=1e-6)
         assert bool((np.diff(few.t) > 0).all())
-    slow = lookup.closing(8, INF, end=6.0, points=3)
-    assert slow.t[-1] == pytest.approx(lookup.closing(8, INF, end=6.0).t[-1], rel=1e-9)
+    slow = equal_features.closing(8, INF, end=6.0, points=3)
+    assert slow.t[-1] == pytest.approx(equal_features.closing(8, INF, end=6.0).t[-1], rel=1e-9)
 
 
 def test_a_number_of_tasks_in_single_precision_is_taken() -> None:

@@ -16,15 +16,30 @@ import pytest
 import torch
 from torch import Tensor
 
-from iclutils.ground import sphere, statistics
-from iclutils.regression import prompts, solver
-from iclutils.regression.phase import Phase
+from iclutils import sphere, stats
+from iclutils.regression import moments, ridge, samplers
 from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages import prompts as stage_prompts
 from iclutils.stages import training
-from iclutils.stages.theory import absence, lookup, meanfield
-from iclutils.window import alignment, attention, covariates, functions, links, pretraining
-from iclutils.window.theory import contexts, curves, isotropic, linear, matrix, value
+from iclutils.stages.theory import equal_features, finite_prompts, meanfield
+from iclutils.window import (
+    alignment,
+    attention,
+    covariates,
+    evaluation,
+    function_classes,
+    low_rank_tasks,
+    pretraining,
+)
+from iclutils.window.theory import (
+    best_window,
+    full_matrix,
+    linear_attention,
+    low_rank_problem,
+    population_loss,
+    value_weight,
+)
 
 HUGE = 1e200
 NUMBERS: list[Any] = [math.nan, math.inf, -math.inf, 0, -1, HUGE, -HUGE, 2.5]
@@ -52,10 +67,10 @@ class Call(NamedTuple):
 
 EYE = torch.eye(3, dtype=torch.float64)
 GRID = torch.tensor([0.0, 1.0, 2.0, 4.0, 8.0], dtype=torch.float64)
-PROMPTS = prompts.sample(normal(30, 2), prompts.Context(2, 6, 0.1), draw())
-UNIT = linear.LinearUnit.of(functions.Affine(3))
-LOSS = isotropic.limit(3, 50, w=curves.grid(50, 12))
-LOOKUP = lookup.Lookup(5, 8)
+PROMPTS = samplers.sample(normal(30, 2), samplers.Context(2, 6, 0.1), draw())
+UNIT = linear_attention.LinearUnit.of(function_classes.Affine(3))
+LOSS = population_loss.limit(3, 50, w=best_window.grid(50, 12))
+LOOKUP = equal_features.Lookup(5, 8)
 HEAD = attention.Prompt(points(6, 3), normal(6), points(2, 3), normal(2))
 CALLS = {
     "gegenbauer": Call(sphere.gegenbauer, {"t": GRID / 8, "d": 3, "degrees": torch.tensor([0, 2])}),
@@ -64,14 +79,16 @@ CALLS = {
         sphere.tilted_average, {"w": GRID, "d": 3, "degrees": torch.tensor([1])}
     ),
     "cap_area": Call(sphere.cap_area, {"epsilon": 0.3, "d": 3}),
-    "mean_se": Call(statistics.mean_se, {"samples": normal(4)}),
-    "line": Call(statistics.line, {"x": GRID, "y": normal(5)}),
-    "exponent": Call(statistics.exponent, {"x": GRID + 1, "y": GRID + 2}),
-    "crossing": Call(statistics.crossing, {"x": GRID, "y": GRID - 2, "level": 1.0}),
-    "Affine": Call(lambda d, L: functions.Affine(d, L).covariance(GRID / 8), {"d": 3, "L": 1.0}),
-    "Affine.covariance": Call(functions.Affine(3).covariance, {"t": GRID / 8}),
-    "ReLU.covariance": Call(functions.ReLU(3).covariance, {"t": GRID / 8}),
-    "Cosine.covariance": Call(functions.Cosine(3).covariance, {"t": GRID / 8}),
+    "mean_se": Call(stats.mean_se, {"samples": normal(4)}),
+    "line": Call(stats.line, {"x": GRID, "y": normal(5)}),
+    "exponent": Call(stats.exponent, {"x": GRID + 1, "y": GRID + 2}),
+    "crossing": Call(stats.crossing, {"x": GRID, "y": GRID - 2, "level": 1.0}),
+    "Affine": Call(
+        lambda d, L: function_classes.Affine(d, L).covariance(GRID / 8), {"d": 3, "L": 1.0}
+    ),
+    "Affine.covariance": Call(function_classes.Affine(3).covariance, {"t": GRID / 8}),
+    "ReLU.covariance": Call(function_classes.ReLU(3).covariance, {"t": GRID / 8}),
+    "Cosine.covariance": Call(function_classes.Cosine(3).covariance, {"t": GRID / 8}),
     "Stretched": Call(
         lambda root: covariates.Stretched(root).from_gaussian(normal(4, 3)), {"root": EYE}
     ),
@@ -82,13 +99,13 @@ CALLS = {
         {"c_u": 1.0, "c_v": 1.0},
     ),
     "LowRankLink": Call(
-        lambda B: links.LowRankLink(B, "cosine").kernel(points(4, 2), points(4, 2)),
+        lambda B: low_rank_tasks.LowRankLink(B, "cosine").kernel(points(4, 2), points(4, 2)),
         {"B": EYE[:, :2]},
     ),
     "weights": Call(attention.weights, {"M": EYE, "x": points(6, 3), "query": points(2, 3)}),
     "predict": Call(lambda M: attention.predict(M, HEAD), {"M": EYE}),
     "half_mass_cap": Call(
-        attention.half_mass_cap,
+        evaluation.half_mass_cap,
         {"gamma": torch.full((6, 2), 1 / 6).double(), "x": points(6, 3), "query": points(2, 3)},
     ),
     "rho": Call(alignment.rho, {"M": EYE, "B": EYE[:, :2]}),
@@ -96,34 +113,36 @@ CALLS = {
     "pretrain": Call(
         lambda n, sigma, trials, steps: (
             pretraining.pretrain(
-                [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), n, sigma)],
+                [pretraining.Setting(function_classes.Affine(3), covariates.Sphere(3), n, sigma)],
                 trials=trials,
                 steps=steps,
             ).M
         ),
         {"n": 6, "sigma": 0.1, "trials": 2, "steps": 3},
     ),
-    "grid": Call(curves.grid, {"largest": 10.0, "points": 9}),
-    "log_grid": Call(curves.log_grid, {"low": 0.1, "high": 10.0, "points": 9}),
+    "grid": Call(best_window.grid, {"largest": 10.0, "points": 9}),
+    "log_grid": Call(best_window.log_grid, {"low": 0.1, "high": 10.0, "points": 9}),
     "power": Call(
-        curves.power,
+        best_window.power,
         {"w": torch.logspace(0, 5, 60).double(), "y": torch.logspace(0, -5, 60).double()},
     ),
     "limit": Call(
-        lambda d, n: isotropic.limit(d, n, w=GRID).loss(functions.Affine(d), 0.1),
+        lambda d, n: population_loss.limit(d, n, w=GRID).loss(function_classes.Affine(d), 0.1),
         {"d": 3, "n": 50},
     ),
-    "best_window": Call(lambda sigma: LOSS.best_window(functions.Affine(3), sigma), {"sigma": 0.5}),
+    "best_window": Call(
+        lambda sigma: LOSS.best_window(function_classes.Affine(3), sigma), {"sigma": 0.5}
+    ),
     "loss at": Call(
-        lambda sigma, w: LOSS.at(functions.Affine(3), sigma, w), {"sigma": 0.5, "w": 3.0}
+        lambda sigma, w: LOSS.at(function_classes.Affine(3), sigma, w), {"sigma": 0.5, "w": 3.0}
     ),
     "linear loss": Call(UNIT.loss, {"M": EYE, "n": 20, "sigma": 0.1}),
     "linear minimum": Call(UNIT.minimum, {"n": 20, "sigma": 0.1}),
     "linear constant": Call(UNIT.minimum_with_constant, {"n": 20, "sigma": 0.1}),
-    "hills_minimum": Call(linear.hills_minimum, {"nu": 1.5, "n": 20, "sigma": 0.1}),
+    "hills_minimum": Call(linear_attention.hills_minimum, {"nu": 1.5, "n": 20, "sigma": 0.1}),
     "matrix": Call(
-        lambda x, query, sigma, start: matrix.best_matrix(
-            matrix.zonal(functions.Affine(3)), x, query, sigma, start
+        lambda x, query, sigma, start: full_matrix.best_matrix(
+            full_matrix.zonal(function_classes.Affine(3)), x, query, sigma, start
         ),
         {
             "x": points(1, 20, 6, 3),
@@ -133,15 +152,15 @@ CALLS = {
         },
     ),
     "windows": Call(
-        lambda n, w, contexts: value.windows(
-            [functions.Affine(3)], n, w, contexts=contexts, generator=draw()
+        lambda n, w, contexts: value_weight.windows(
+            [function_classes.Affine(3)], n, w, contexts=contexts, generator=draw()
         )[0],
         {"n": 5, "w": GRID, "contexts": 40},
     ),
     "Case": Call(
-        lambda d, k, n, sigma, c_u, c_v: contexts.Case("linear", d, k, n, sigma, c_u, c_v).contexts(
-            50, 0
-        ),
+        lambda d, k, n, sigma, c_u, c_v: low_rank_problem.Case(
+            "linear", d, k, n, sigma, c_u, c_v
+        ).contexts(50, 0),
         {"d": 4, "k": 2, "n": 5, "sigma": 0.1, "c_u": 1.0, "c_v": 1.0},
     ),
     "errors": Call(
@@ -153,19 +172,19 @@ CALLS = {
         asymptotics.long_context_limit, {"kappa": 0.5, "rho": 0.01, "ratio": 1.0}
     ),
     "sample": Call(
-        lambda tasks: prompts.sample(tasks, prompts.Context(2, 6, 0.1), draw()),
+        lambda tasks: samplers.sample(tasks, samplers.Context(2, 6, 0.1), draw()),
         {"tasks": normal(5, 2)},
     ),
     "Context": Call(
-        lambda ell, rho: prompts.fresh_moments(prompts.Context(2, ell, rho)),
+        lambda ell, rho: moments.fresh_moments(samplers.Context(2, ell, rho)),
         {"ell": 6, "rho": 0.1},
     ),
     "moments": Call(
-        lambda tasks, weights: prompts.moments(tasks, prompts.Context(2, 6, 0.1), weights),
+        lambda tasks, weights: moments.moments(tasks, samplers.Context(2, 6, 0.1), weights),
         {"tasks": normal(5, 2), "weights": torch.ones(5).double()},
     ),
-    "solve": Call(lambda lam: solver.solve(PROMPTS, lam), {"lam": 0.1}),
-    "solve_dense": Call(lambda lam: solver.solve_dense(PROMPTS, lam), {"lam": 0.1}),
+    "solve": Call(lambda lam: ridge.solve(PROMPTS, lam), {"lam": 0.1}),
+    "solve_dense": Call(lambda lam: ridge.solve_dense(PROMPTS, lam), {"lam": 0.1}),
     "flow": Call(
         lambda K, p1, errors: meanfield.flow("rare", K, p1, errors=errors, points=5).times,
         {"K": 5, "p1": 0.5, "errors": 0.1},
@@ -176,9 +195,9 @@ CALLS = {
     ),
     "linear_time": Call(meanfield.linear_time, {"p": 0.5, "error": 0.1}),
     "first_phase_threshold": Call(meanfield.first_phase_threshold, {"K": 9}),
-    "saturated_error": Call(absence.saturated_error, {"K": 5, "p1": 0.5, "N": 9}),
-    "log_floor": Call(absence.log_floor, {"K": 5, "p1": 0.5, "N": 9}),
-    "value_gain": Call(absence.value_gain, {"K": 5, "p1": 0.5, "N": 9, "value": 0.5}),
+    "saturated_error": Call(finite_prompts.saturated_error, {"K": 5, "p1": 0.5, "N": 9}),
+    "log_floor": Call(finite_prompts.log_floor, {"K": 5, "p1": 0.5, "N": 9}),
+    "value_gain": Call(finite_prompts.value_gain, {"K": 5, "p1": 0.5, "N": 9, "value": 0.5}),
     "probabilities": Call(stage_prompts.probabilities, {"K": 5, "p1": 0.5}),
     "draw_counts": Call(
         lambda p, N: stage_prompts.draw_counts(p, N, (2,), draw()),
@@ -196,12 +215,12 @@ CALLS = {
         ),
         {"targets": torch.tensor([0, 1]), "learning_rate": 0.5},
     ),
-    "Lookup": Call(lambda K, N: lookup.Lookup(K, N).loss(1.0, 0.5), {"K": 5, "N": 8}),
+    "Lookup": Call(lambda K, N: equal_features.Lookup(K, N).loss(1.0, 0.5), {"K": 5, "N": 8}),
     "Lookup.loss": Call(LOOKUP.loss, {"w": 1.0, "sigma": 0.5}),
     "Lookup.best_window": Call(LOOKUP.best_window, {"sigma": 0.5}),
-    "limit_loss": Call(lookup.limit_loss, {"w": 1.0, "K": 5, "Lambda": 10.0}),
+    "limit_loss": Call(equal_features.limit_loss, {"w": 1.0, "K": 5, "Lambda": 10.0}),
     "closing": Call(
-        lambda K, Lambda: lookup.closing(K, Lambda, points=50), {"K": 5, "Lambda": 10.0}
+        lambda K, Lambda: equal_features.closing(K, Lambda, points=50), {"K": 5, "Lambda": 10.0}
     ),
 }
 

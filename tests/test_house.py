@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from towers import GROUND, PACKAGE, PRESS, ROOT, TOWERS, data
+from towers import PACKAGE, PRESS, ROOT, SHARED, TOWERS, data
 
 from claimbook.pages import (
     CHAPTERS,
@@ -24,10 +24,15 @@ MODULES = sorted(
     path.relative_to(ROOT) for package in (PACKAGE, PRESS) for path in package.rglob("*.py")
 )
 PACKAGES = (PACKAGE.name, PRESS.name)
+TESTS = ROOT / "tests" / PACKAGE.name
+SCIENCE = [path for path in MODULES if path.parts[0] == "iclutils" and path.stem != "__init__"]
+LONGEST, SHORTEST = 450, 60  # lines of a module
+MODULES_A_FOLDER = 14
+SHORT = {"iclutils.products": "both towers of trained models need it, and nothing else is like it"}
+TESTED_WITH = {"iclutils.arguments": "validation"}  # which offers all of it as its own
 MAY_SEE = {
-    GROUND: {GROUND},
-    "recorded": {GROUND, PRESS.name, *TOWERS},
-    **{tower: {tower, GROUND} for tower in TOWERS},
+    **dict.fromkeys(SHARED, SHARED),
+    **{tower: {tower, *SHARED} for tower in TOWERS},
 }
 
 
@@ -51,9 +56,9 @@ def module_id(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_a_tower_sees_itself_and_the_ground(path):
+def test_a_tower_sees_itself_and_what_is_shared(path):
     if path.parts[0] == PRESS.name:
-        allowed = {PRESS.name, GROUND}
+        allowed = {PRESS.name, *SHARED}
         assert {parts[0] for parts in imports(path)} <= allowed, f"{path} imports a tower"
         return
     room = path.with_suffix("").parts[1]
@@ -88,9 +93,29 @@ def test_a_theory_sees_no_model_of_its_tower(path):
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
 def test_a_module_fits_in_a_readers_head(path):
     lines = (ROOT / path).read_text(encoding="utf8").count("\n")
-    assert lines <= 320, (
-        f"{path} has {lines} lines; a module is one concept, about 300 lines at most"
+    assert lines <= LONGEST, f"{path} has {lines} lines; a module is one concept, {LONGEST} at most"
+
+
+@pytest.mark.parametrize("path", SCIENCE, ids=module_id)
+def test_a_module_is_worth_a_file(path):
+    lines = (ROOT / path).read_text(encoding="utf8").count("\n")
+    assert lines >= SHORTEST or module_id(path) in SHORT, (
+        f"{path} has {lines} lines; merge it with another, or say in SHORT why it stands alone"
     )
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in SCIENCE}), ids=str)
+def test_a_folder_is_read_at_one_glance(folder):
+    modules = [path.name for path in SCIENCE if path.parent == folder]
+    assert len(modules) <= MODULES_A_FOLDER, f"{folder} has {len(modules)} modules: {modules}"
+
+
+@pytest.mark.parametrize("path", SCIENCE, ids=module_id)
+def test_a_module_has_a_test_file(path):
+    room = [part for part in path.parts[1:-1] if part != "theory"]
+    name = TESTED_WITH.get(module_id(path), path.stem)
+    tests = TESTS.joinpath(*room, f"test_{name}.py")
+    assert tests.exists(), f"{tests.relative_to(ROOT)} is missing: a test file for each module"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
@@ -129,7 +154,7 @@ def test_a_room_of_the_site_sees_the_ground_and_what_lies_below_it(path):
 
 @pytest.mark.parametrize("tower", TOWERS)
 def test_a_tower_has_its_tests_and_its_data_are_there(tower):
-    assert (ROOT / "tests" / tower).is_dir(), f"tests/{tower} is missing: a test file a module"
+    assert (TESTS / tower).is_dir(), f"{TESTS / tower} is missing"
     gone = data(tower) - {path.stem for path in (PACKAGE / tower).glob("*.py")}
     assert not gone, f"iclutils/{tower}/__init__.py names {gone} in DATA, which are no modules"
 

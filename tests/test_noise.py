@@ -8,11 +8,11 @@ import torch
 from scipy.stats import kstest
 from torch import Tensor
 
-from iclutils.ground.randomness import stream
-from iclutils.regression import fleet
-from iclutils.regression import prompts as reduced
+from iclutils.randomness import stream
+from iclutils.regression import samplers as reduced
+from iclutils.regression import training_sets
 from iclutils.stages import prompts as features
-from iclutils.window import covariates, functions
+from iclutils.window import covariates, function_classes
 from iclutils.window import prompts as window
 
 VARIANCE = 0.3
@@ -28,13 +28,17 @@ def reduced_labels(sampler: Callable[..., Any], *tasks: Tensor) -> Callable[...,
 
 SAMPLERS: dict[str, Callable[..., Tensor]] = {  # 2400 noisy labels of a variance
     "window": lambda variance, draws: (
-        window.draw(functions.ReLU(4), covariates.Sphere(4), 6, variance**0.5, 1, (400,), draws).y
+        window.draw(
+            function_classes.ReLU(4), covariates.Sphere(4), 6, variance**0.5, 1, (400,), draws
+        ).y
     ),
     "reduced": reduced_labels(reduced.sample, TASKS),
     "token by token": reduced_labels(reduced.sample_naive, TASKS),
     "orthonormal": reduced_labels(reduced.sample_orthonormal),
-    "fleet: shown": lambda variance, _: fleet.draw_fleet([400], 4, 6, variance, 0).z[0, :, -1, :-1],
-    "fleet: hidden": lambda variance, _: fleet.draw_fleet([2400], 4, 6, variance, 0).y,
+    "fleet: shown": lambda variance, _: training_sets.draw_fleet([400], 4, 6, variance, 0).z[
+        0, :, -1, :-1
+    ],
+    "fleet: hidden": lambda variance, _: training_sets.draw_fleet([2400], 4, 6, variance, 0).y,
     "features": lambda variance, draws: (
         features.draw_prompts(
             EVEN, torch.eye(4, dtype=F64), 6, 1, 400, draws, sigma=variance**0.5

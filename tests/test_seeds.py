@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 import iclutils
-from iclutils.ground import randomness
-from iclutils.ground.perturbation import Perturbation
-from iclutils.regression import diversity, dmmse, layer_training, layers, sweep_jobs, transformers
-from iclutils.regression.fleet import draw_fleet
-from iclutils.regression.prompts import Context
-from iclutils.regression.setting import Setting
-from iclutils.regression.theory.diversity import layer_errors
-from iclutils.window import covariates, functions, pretraining
-from iclutils.window.theory.contexts import Case
+from iclutils import randomness
+from iclutils.perturbation import Perturbation
+from iclutils.regression import dmmse, layers, levenberg_marquardt, sweep_jobs, transformers
+from iclutils.regression.experiment import Setting
+from iclutils.regression.samplers import Context
+from iclutils.regression.theory.equivalents import layer_errors
+from iclutils.regression.training_sets import draw_fleet
+from iclutils.window import covariates, function_classes, pretraining
+from iclutils.window.theory.low_rank_problem import Case
 
 SEED = 7919
 FLEET = {"d": 2, "n": 5, "sets": 2, "rho": 0.01, "seed": SEED}
@@ -24,7 +24,7 @@ POINT = {"d": 4, "alpha": 3, "kappa": 0.5, "tau": 0.5, "rho": 0.1, "ridge": 0.1,
 CURRICULUM = {"network": 0, "first": 2, "stage": 1, "last": 3, "batch": 4, "cooldown": 0.3}
 WIDE = {"d": 3, "width": 6, "blocks": 1, "alpha": 2, "tau": 2.0, "tasks": 3, "rho": 0.01}
 CALLS = [
-    lambda: diversity.transformer_by_curriculum(**WIDE, **CURRICULUM, rate=1e-3, seed=SEED),
+    lambda: sweep_jobs.transformer_by_curriculum(**WIDE, **CURRICULUM, rate=1e-3, seed=SEED),
     lambda: dmmse.mean_errors(2, Context(3, 6, 0.1), SEED, 1, 100, fresh=True),
     lambda: layer_errors(Context(4, 12, 0.1), 2.0, [3], SEED, 1),
     lambda: sweep_jobs.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
@@ -33,17 +33,17 @@ CALLS = [
     lambda: sweep_jobs.trained_transformer_errors(
         **FLEET, blocks=1, dense=0, steps=60, rate=1e-3, tasks=2
     ),
-    lambda: layer_training.train(draw_fleet([5], 2, 2, 0.1, SEED), SEED, [2]),
+    lambda: levenberg_marquardt.train(draw_fleet([5], 2, 2, 0.1, SEED), SEED, [2]),
     lambda: layers.identifiable_parameters(2, SEED),
     lambda: transformers.identifiable_parameters(transformers.Architecture(3, 1), SEED),
     lambda: pretraining.pretrain(
-        [pretraining.Setting(functions.Affine(3), covariates.Sphere(3), 6, 0.1)],
+        [pretraining.Setting(function_classes.Affine(3), covariates.Sphere(3), 6, 0.1)],
         trials=2,
         steps=2,
         seed=SEED,
     ),
     lambda: pretraining.pretrain(
-        [pretraining.Setting(functions.Affine(3), covariates.StretchedAnew(3), 6, 0.1)],
+        [pretraining.Setting(function_classes.Affine(3), covariates.StretchedAnew(3), 6, 0.1)],
         trials=2,
         steps=2,
         seed=SEED,

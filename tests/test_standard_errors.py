@@ -13,32 +13,30 @@ import pytest
 import torch
 from torch import Generator, Tensor
 
-from iclutils.ground import statistics
-from iclutils.ground.randomness import stream
-from iclutils.window import covariates, functions, prompts
+from iclutils import stats
+from iclutils.randomness import stream
+from iclutils.window import covariates, function_classes, prompts
 from iclutils.window.theory import (
-    blocks,
-    curves,
-    isotropic,
-    lemmas,
-    linear,
-    lowrank,
-    lowrank_linear,
-    value,
+    best_window,
+    linear_attention,
+    low_rank,
+    population_loss,
+    theorem_4_4,
+    value_weight,
 )
-from iclutils.window.theory.contexts import Case, Contexts
+from iclutils.window.theory.low_rank_problem import Case, Contexts
 
 DRAWS = 80
 # of the ratio of scatter and standard error: 4.5 times its own, 1/√(2·80), about 1e-5 a case; the
 # second number is what jackknives over 20 batches and small samples add
 ROOM = 4.5 / math.sqrt(2 * DRAWS) + 0.05
 F64 = torch.float64
-RELU = functions.ReLU(3)
-UNIT = linear.LinearUnit.of(functions.Affine(3))
+RELU = function_classes.ReLU(3)
+UNIT = linear_attention.LinearUnit.of(function_classes.Affine(3))
 CASE = Case("linear", 3, 2, 4, 0.5)
 LONG = Case("linear", 3, 2, 4, 0.5, c_v=3.0)  # the spurious part of a token is the longer one
 E1, E2, E3 = torch.eye(3, dtype=F64)
-GRID = curves.grid(40.0, 20)
+GRID = best_window.grid(40.0, 20)
 X = torch.arange(1, 13, dtype=F64)
 
 Pair = tuple[float, float]
@@ -70,93 +68,91 @@ def squared_errors(draws: Generator) -> Tensor:
     return (prompt.y.mean(-1, keepdim=True) - prompt.target).square().squeeze(-1)
 
 
-def population(draws: Generator) -> isotropic.PopulationLoss:
-    degrees = isotropic.even_degrees(8)
-    return isotropic.sampled(3, 20, draws, contexts=160, w=GRID, degrees=degrees)
+def population(draws: Generator) -> population_loss.PopulationLoss:
+    degrees = population_loss.even_degrees(8)
+    return population_loss.sampled(3, 20, draws, contexts=160, w=GRID, degrees=degrees)
 
 
-def moments(draws: Generator) -> value.Windows:
-    w = curves.log_grid(0.3, 100, 24)
-    one = [functions.Affine(3)]
-    return value.windows(one, 30, w, contexts=96, generator=draws, degree=4)[0]
+def moments(draws: Generator) -> value_weight.Windows:
+    w = best_window.log_grid(0.3, 100, 24)
+    one = [function_classes.Affine(3)]
+    return value_weight.windows(one, 30, w, contexts=96, generator=draws, degree=4)[0]
 
 
 def contexts(draws: Generator, case: Case = CASE) -> Contexts:
     return case.contexts(2000, int(torch.randint(2**31, (), generator=draws)))
 
 
-def full(draws: Generator) -> lowrank.Minimum:
-    return blocks.full_minimum(CASE, contexts(draws)).minimum
+def full(draws: Generator) -> low_rank.Minimum:
+    return theorem_4_4.full_minimum(CASE, contexts(draws)).minimum
 
 
-def long(draws: Generator) -> lowrank.Minimum:
-    return blocks.full_minimum(LONG, contexts(draws, LONG)).minimum
+def long(draws: Generator) -> low_rank.Minimum:
+    return theorem_4_4.full_minimum(LONG, contexts(draws, LONG)).minimum
 
 
-def slopes(draws: Generator) -> statistics.Means:
+def slopes(draws: Generator) -> stats.Means:
     alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
     seed = int(torch.randint(2**31, (), generator=draws))
-    return lemmas.term_slopes(1.5, alpha, 2, 300, seed)
+    return theorem_4_4.term_slopes(1.5, alpha, 2, 300, seed)
 
 
-def window(loss: isotropic.PopulationLoss) -> Pair:
+def window(loss: population_loss.PopulationLoss) -> Pair:
     best = loss.best_window(RELU, 0.5)
     return best.w, best.w_se
 
 
-def log_least(best: curves.Window) -> Pair:
+def log_least(best: best_window.Window) -> Pair:
     return math.log(best.loss), best.log_loss_se
 
 
-def mass(found: lowrank.Minimum) -> Pair:
+def mass(found: low_rank.Minimum) -> Pair:
     return float(found.theta[0]), float(found.se[0])
 
 
 ESTIMATES = {
-    "mean": Estimate(skewed, lambda drawn: statistics.estimate(drawn[0])),
-    "one of several means": Estimate(skewed, lambda drawn: statistics.mean_se(drawn, 1).at(1)),
+    "mean": Estimate(skewed, lambda drawn: stats.estimate(drawn[0])),
+    "one of several means": Estimate(skewed, lambda drawn: stats.mean_se(drawn, 1).at(1)),
     "difference": Estimate(
         skewed,
-        lambda drawn: statistics.difference(
-            statistics.estimate(drawn[0]), statistics.estimate(2 * drawn[1, :20])
-        ),
+        lambda drawn: stats.difference(stats.estimate(drawn[0]), stats.estimate(2 * drawn[1, :20])),
     ),
     "jackknife": Estimate(
-        skewed, lambda drawn: statistics.jackknife(lambda one: float(one.mean().log()), drawn[0])
+        skewed, lambda drawn: stats.jackknife(lambda one: float(one.mean().log()), drawn[0])
     ),
-    "ratio": Estimate(skewed, lambda drawn: statistics.ratio(drawn[0], drawn[1])),
-    "log ratio": Estimate(skewed, lambda drawn: statistics.ratio(drawn[0], drawn[1], log=True)),
-    "proportion": Estimate(skewed, lambda drawn: statistics.proportion(drawn[:2], drawn[1:])),
-    "intercept": Estimate(skewed, lambda drawn: statistics.intercept([1.0, 2.0, 4.0], drawn)),
+    "ratio": Estimate(skewed, lambda drawn: stats.ratio(drawn[0], drawn[1])),
+    "log ratio": Estimate(skewed, lambda drawn: stats.ratio(drawn[0], drawn[1], log=True)),
+    "proportion": Estimate(skewed, lambda drawn: stats.proportion(drawn[:2], drawn[1:])),
+    "intercept": Estimate(skewed, lambda drawn: stats.intercept([1.0, 2.0, 4.0], drawn)),
     "cost of a value weight": Estimate(moments, lambda found: found.cost(1.0)),
-    "line": Estimate(scattered, lambda y: statistics.line(X, y).estimate),
+    "line": Estimate(scattered, lambda y: stats.line(X, y).estimate),
     "line with errors": Estimate(
-        scattered, lambda y: statistics.line(X, y, torch.ones(12, dtype=F64), dof=9).estimate
+        scattered, lambda y: stats.line(X, y, torch.ones(12, dtype=F64), dof=9).estimate
     ),
-    "sampled loss": Estimate(squared_errors, statistics.estimate),
+    "sampled loss": Estimate(squared_errors, stats.estimate),
     "loss at a window": Estimate(population, lambda loss: loss.at(RELU, 0.5, 3.0)),
     "best window": Estimate(population, window),
     "move of the window": Estimate(
         population,
-        lambda loss: curves.compare(loss.best_window(RELU, 1.0), loss.best_window(RELU, 0.4)),
+        lambda loss: best_window.compare(loss.best_window(RELU, 1.0), loss.best_window(RELU, 0.4)),
     ),
     "log of the least loss, free weight": Estimate(
         moments, lambda found: log_least(found.best(0.5, free=True))
     ),
-    "advantage": Estimate(moments, lambda found: value.advantage(UNIT, found, 30, 0.5)),
-    "boundary": Estimate(moments, lambda found: value.boundary(UNIT, found, 30)),
+    "advantage": Estimate(moments, lambda found: value_weight.advantage(UNIT, found, 30, 0.5)),
+    "boundary": Estimate(moments, lambda found: value_weight.boundary(UNIT, found, 30)),
     "mass of the linear minimum": Estimate(
-        contexts, lambda sample: mass(lowrank_linear.linear_minimum(sample, CASE.family))
+        contexts, lambda sample: mass(low_rank.linear_minimum(sample, CASE.family))
     ),
     "relevant minimum": Estimate(
-        contexts, lambda sample: mass(blocks.relevant_minimum(CASE, sample, e=0.5))
+        contexts, lambda sample: mass(theorem_4_4.relevant_minimum(CASE, sample, e=0.5))
     ),
     "cost of spurious mass": Estimate(
-        contexts, lambda sample: blocks.spurious_cost(CASE, sample, [1.0]).at(0)
+        contexts, lambda sample: theorem_4_4.spurious_cost(CASE, sample, [1.0]).at(0)
     ),
-    "blocks: c": Estimate(full, lambda found: blocks.read_blocks(found, 3, 2).c),
-    "an entry": Estimate(full, lambda found: blocks.entry(found, E1, E2)),
-    "a spurious entry": Estimate(long, lambda found: blocks.entry(found, E3, E3)),
+    "blocks: c": Estimate(full, lambda found: theorem_4_4.read_blocks(found, 3, 2).c),
+    "an entry": Estimate(full, lambda found: theorem_4_4.entry(found, E1, E2)),
+    "a spurious entry": Estimate(long, lambda found: theorem_4_4.entry(found, E3, E3)),
     "slope of the lemma": Estimate(slopes, lambda found: found.at(1)),
 }
 

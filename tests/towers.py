@@ -1,8 +1,8 @@
-"""The towers of the house: the package's own folders, so that a new one is listed nowhere.
+"""The towers of the science: the folders of ``iclutils``, so that a new one is listed nowhere.
 
-A tower is a folder of ``iclutils`` that is not the ground. What a
-theory may see of its own tower, beside other theories, are its data: the modules that the tower's
-``__init__`` names in ``DATA``. Everything else may train or predict.
+What lies beside the towers is shared by all of them. What a theory may see of its own tower, beside
+other theories, are its data: the modules that the tower's ``__init__`` names in ``DATA``.
+Everything else may train or predict.
 """
 
 import importlib
@@ -11,10 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "iclutils"
 PRESS = ROOT / "claimbook"
-GROUND = "ground"
-FOLDERS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-TOWERS = tuple(sorted(FOLDERS - {GROUND}))
-ROOMS = (GROUND, *TOWERS)
+STATS = "stats"  # shared by the towers, and a folder for its size
+SHARED = {STATS, *(path.stem for path in PACKAGE.glob("*.py"))} - {"__init__"}
+TOWERS = tuple(sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {STATS}))
 
 
 def data(tower: str) -> set[str]:

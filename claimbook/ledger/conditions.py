@@ -9,10 +9,10 @@ with one part without a name has its condition alone.
 An expression may hold numbers, ``+ - * / **``, the functions of :data:`FUNCTIONS`, the chapter's
 settings, the numbers in the part's name, numbers that the page compares the estimate with
 (:func:`compared_with`), and functions of the book's packages by their dotted name,
-``window.theory.bounds.slack(n, d)``. These are imported when a condition is compared, so that a
-page loads no module but its own. No number of the page takes the place of a setting or of a number
-in a part's name. In a margin, the number after ``±``, it may only be the argument of a function of
-the packages.
+``window.theory.theorem_3_4.slack(n, d)``. These are imported when a condition is compared, so that
+a page loads no module but its own. No number of the page takes the place of a setting or of a
+number in a part's name. In a margin, the number after ``±``, it may only be the argument of a
+function of the packages.
 """
 
 import ast

@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.ground.randomness import chi_square, normal, stream
-from iclutils.regression.prompts import LARGEST, Context, draw_tasks
+from iclutils import validation
+from iclutils.randomness import chi_square, normal, stream
+from iclutils.regression.samplers import LARGEST, Context, draw_tasks
 
 
 def dmmse_errors(

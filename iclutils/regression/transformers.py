@@ -26,9 +26,9 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn import functional
 
-from iclutils.ground import validation
-from iclutils.ground.randomness import stream
-from iclutils.regression.fleet import Fleet, draw_fleet
+from iclutils import validation
+from iclutils.randomness import stream
+from iclutils.regression.training_sets import Fleet, draw_fleet
 
 Weights = dict[str, Tensor]
 
@@ -182,9 +182,7 @@ def _first_block(
     g = _spanned_norm(h, weights["scale 0"], weights["shift 0"], eps)
     rows = g.rows + g.rows @ weights["dense 0.0"]
     rows = torch.cat([rows[:, :-1], rows[:, -1:] + weights["dense bias 0.0"]], 1)
-    return _spanned_norm(
-        _Spanned(g.c, rows), weights["last scale 0"], weights["last shift 0"], eps
-    )
+    return _spanned_norm(_Spanned(g.c, rows), weights["last scale 0"], weights["last shift 0"], eps)
 
 
 def forward(
@@ -306,9 +304,7 @@ def tokens_of(fleet: Fleet, dtype: torch.dtype = torch.float32) -> Tokens:
     return Tokens(fleet.z.mT.contiguous().to(dtype), fleet.y.to(dtype))
 
 
-def losses(
-    architecture: Architecture, weights: Weights, fleet: Fleet
-) -> Float[Tensor, " models"]:
+def losses(architecture: Architecture, weights: Weights, fleet: Fleet) -> Float[Tensor, " models"]:
     """Mean squared error of each model on its own prompts of ``fleet``, all sets of one size.
 
     Raises ``ValueError`` where the sets have different sizes.

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
+from iclutils import validation
 
 TOTAL = 1e-6  # by which probabilities may miss 1, in single precision too
 

@@ -1,6 +1,6 @@
 r"""Gradient descent on a softmax attention layer from Q = 0, sampled and reduced (chapter 6).
 
-Two routes lower the loss of :mod:`iclutils.stages.layer`:
+Two routes lower the loss of :mod:`iclutils.stages.attention`:
 
 *sampled*
     prompts, tasks and the full Q in a random orthonormal frame, gradients by autograd;
@@ -21,10 +21,10 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from iclutils.ground import randomness, validation
-from iclutils.ground.statistics import Estimate, crossed_mean, estimate
-from iclutils.stages.layer import attention, column_gradient, predict, prompt_errors
+from iclutils import randomness, validation
+from iclutils.stages.attention import attention, column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
+from iclutils.stats import Estimate, crossed_mean, estimate
 
 LARGEST = 700.0  # of an entry of Q: beyond it the exponential is no number
 
@@ -186,7 +186,7 @@ def train_sampled(
 
     ``p`` are the features' probabilities, ``frame`` the features as orthonormal rows, ``N`` the
     tokens of a prompt, ``prompts`` the fresh prompts (and tasks) of each step for each of ``runs``
-    layers. Starts at ``W`` (see :func:`iclutils.stages.layer.predict` for its two shapes) or
+    layers. Starts at ``W`` (see :func:`iclutils.stages.attention.predict` for its two shapes) or
     Q = 0. ``verbose`` prints the loss ten times; ``sigma`` is the standard deviation of the label
     noise. Raises ``ValueError`` if the learning rate is not positive, a count is below 1, points is
     below 2, sigma is negative, or frame has not a row for each feature, and ``RuntimeError`` if the
@@ -215,7 +215,7 @@ def train_sampled(
         W.requires_grad_(True)
         off = predict(W, drawn.tokens, drawn.labels, drawn.query) - drawn.answer
         loss = 0.5 * off.square().mean(1).sum()
-        gradient, = torch.autograd.grad(loss, W)
+        (gradient,) = torch.autograd.grad(loss, W)
         W = W.detach() - learning_rate * gradient
         _require_small(W, learning_rate)
         if verbose and step % max(1, steps // 10) == 0:
@@ -262,7 +262,7 @@ def rare_attention(
 
     ``theta[k]`` is column k of Q, and the prompts are shared by all. ``less_dominant`` takes the
     attention on the dominant feature off. Raises ``ValueError`` for fewer than 2 prompts or rare
-    features, and as :func:`iclutils.stages.layer.attention` does.
+    features, and as :func:`iclutils.stages.attention.attention` does.
     """
     a = attention(theta, counts)
     own = a.diagonal(dim1=0, dim2=2)[:, 1:]
@@ -287,7 +287,7 @@ def first_passage(
 
     It is 0 for a curve that starts above the level and infinity for one that never rises above it:
     recorded errors fluctuate and may pass a level more than once. For the last rise of a single
-    curve, and an error where there is none, see :func:`iclutils.ground.statistics.crossing`.
+    curve, and an error where there is none, see :func:`iclutils.stats.crossing`.
     Raises ``ValueError`` if there is not one row of values for each time, or a time, a value or the
     level is not finite.
 

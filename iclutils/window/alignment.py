@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.window.subspaces import complement
+from iclutils import validation
+from iclutils.window.low_rank_tasks import complement
 
 TIED = 1e-6  # of the largest eigenvalue: far more than rounding, far less than what training does
 

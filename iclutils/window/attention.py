@@ -5,34 +5,20 @@ broadcast.
 """
 
 import math
-from collections.abc import Iterable
-from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.ground.products import product
-from iclutils.ground.randomness import stream
-from iclutils.ground.statistics import Estimate, crossed, mean_se
-from iclutils.window.covariates import Law
-from iclutils.window.prompts import Prompt, draw
-from iclutils.window.tasks import FunctionClass
+from iclutils import validation
+from iclutils.products import product
+from iclutils.window.prompts import Prompt
 
 UNITS = ("softmax", "linear")
 LOG2_E = 1 / math.log(2)
 CACHED = 2**18  # numbers that stay in a processor's cache from one operation to the next
 SAFE = 400.0  # scores whose power of two, its square and its inverse are numbers of full precision
 LENGTH = 1e-4  # by which a unit vector may miss length one, in single precision too
-
-
-class ValueSlope(NamedTuple):
-    r"""A slope with what its size means: the ``loss``, and the ``square`` :math:`E\bar x_j^2`."""
-
-    slope: Estimate
-    loss: float
-    square: float
 
 
 def weights(
@@ -80,7 +66,7 @@ def predict(
               \hat y = \sum_i y_i\, x_i^\top M x_{n+1}\ (\text{linear})
 
     Collins et al., eq. (ICL) and Remark 2.2. Raises ``KeyError`` for an unknown unit and
-    ``ValueError`` as :func:`iclutils.window.attention.weights`, and for a label that is not finite.
+    ``ValueError`` as :func:`weights`, and for a label that is not finite.
 
     >>> x = torch.eye(2)
     >>> prompt = Prompt(x, torch.tensor([1.0, 3.0]), x[:1], torch.zeros(1))
@@ -166,138 +152,6 @@ def _masses(
     if x.shape[-1] * float(scaled.abs().max()) * float(x.abs().max()) > SAFE:
         scores.sub_(scores.amax(-1, keepdim=True))
     return scores.exp2_()
-
-
-def mean_errors(
-    M: Float[Tensor, "T R d d"], prompt: Prompt, unit: str = "softmax"
-) -> Float[Tensor, "T R"]:
-    """Mean squared error of R units in each of T trials, on all the prompts of the trial.
-
-    The prompts have the axes (T, prompts). Raises as :func:`predict`.
-    """
-    validation.one_of("unit", unit, UNITS)
-    _check(M, prompt.x, prompt.query)
-    validation.shape("prompt.y", prompt.y, "... n", n=prompt.x.shape[-2])
-    validation.finite("prompt.y", prompt.y)
-    _, count, q, d = prompt.query.shape
-    found = []
-    for of_trial, x, y, query, target in zip(
-        M, prompt.x, prompt.y, prompt.query, prompt.target, strict=True
-    ):
-        image = product(query.unsqueeze(1), of_trial.mT).view(count, -1, d)  # M x_{n+1}
-        labels = y.unsqueeze(-1)
-        if unit == "linear":
-            answer = product(image, product(x.mT, labels))
-        else:
-            mass = _masses(image, x)
-            answer = product(mass, labels) / mass.sum(-1, keepdim=True)
-        answer = answer.view(count, -1, q)
-        found.append((answer - target.unsqueeze(1)).square().mean((0, 2)))
-    return torch.stack(found)
-
-
-def sampled_errors(
-    M: Float[Tensor, "d d"],
-    function: FunctionClass,
-    covariates: Law,
-    n: int,
-    sigma: float,
-    seed: int,
-    *,
-    role: str,
-    unit: str = "linear",
-    size: int = 25_000,
-    chunks: int = 1,
-) -> Float[Tensor, " prompts"]:
-    """Squared errors of one unit on ``chunks`` times ``size`` fresh prompts, one query each.
-
-    The draws are a function of (seed, role, the tasks' name, d, n, chunk). Raises as
-    :func:`predict` and :func:`iclutils.window.prompts.draw`.
-    """
-    found = []
-    for chunk in range(validation.whole("chunks", chunks)):
-        draws = stream(seed, role, function.name, covariates.d, n, chunk)
-        prompt = draw(function, covariates, n, sigma, 1, (size,), draws)
-        found.append((predict(M, prompt, unit) - prompt.target).square().squeeze(-1))
-    return torch.cat(found)
-
-
-def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
-    """The logarithm of the mean loss of trained softmax units, all on the same prompts.
-
-    ``prompt`` has one leading axis. Both the units and the prompts are drawn at random, see
-    :func:`iclutils.ground.statistics.crossed`, which wants two of either. Raises as
-    :func:`predict`.
-    """
-    losses = [(predict(one, prompt) - prompt.target).square().mean(-1) for one in M]
-    return crossed(lambda kept: kept.mean().log(), torch.stack(losses, 1))
-
-
-def value_slope(M: Float[Tensor, "d d"], prompts: Iterable[Prompt]) -> ValueSlope:
-    r"""The slope of a softmax unit's loss in the weights v of an answer with :math:`v^\top x_i`.
-
-    .. math:: E\,(\hat y - f(x))\,\bar x_j, \qquad \bar x = \textstyle\sum_i\gamma_i x_i
-
-    (half of it, at v = 0; Collins et al., Lemma B.1), at the coordinate j where it is the most
-    standard errors from zero. The ``prompts`` are batches of one size with one query each. Raises
-    as :func:`predict`.
-    """
-    products, squares, misses = [], [], []
-    for prompt in prompts:
-        gamma = weights(M, prompt.x, prompt.query)
-        miss = (prompt.y.unsqueeze(-2) @ gamma).squeeze(-2) - prompt.target
-        mean_token = (prompt.x.mT @ gamma).squeeze(-1)
-        products.append(miss * mean_token)
-        squares.append(mean_token.square().mean(0))
-        misses.append(miss.square().mean())
-    means = mean_se(torch.cat(products))
-    j = int((means.value / means.se).abs().argmax())
-    square = torch.stack(squares).mean(0)[j]
-    return ValueSlope(means.at(j), float(torch.stack(misses).mean()), float(square))
-
-
-def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batch q"]:
-    r"""How many tokens a query averages over, from its weights.
-
-    .. math:: n_\mathrm{eff} = 1\big/\textstyle\sum_i\gamma_i^2
-
-    Raises ``ValueError`` where a query has no weight at all or a weight is not finite.
-
-    >>> float(effective_number(torch.full((4, 1), 0.25)))
-    4.0
-    """
-    validation.shape("gamma", validation.finite("gamma", gamma), "... n q")
-    squares = gamma.square().sum(-2)
-    if not bool((squares > 0).all()):
-        raise ValueError("gamma must have weight for each query; of one all weights are 0")
-    return 1 / squares
-
-
-def half_mass_cap(
-    gamma: Float[Tensor, "*both n q"],
-    x: Float[Tensor, "*prompts n d"],
-    query: Float[Tensor, "*_ q d"],
-) -> Float[Tensor, "*both q"]:
-    """The window as a number: the radius of the smallest cap that holds half of the weight.
-
-    The cap is centred at the query; its radius is an angle in radians. Tokens and queries are unit
-    vectors. Raises ``ValueError`` where the weights are not one per token and query, one is
-    negative or not finite or all of a query's are 0, or a token or query is not of length one.
-    """
-    validation.shape("gamma", gamma, "... n q", n=x.shape[-2], q=query.shape[-2])
-    validation.within("gamma", gamma, 0.0, math.inf)
-    if not bool((gamma.sum(-2) > 0).all()):
-        raise ValueError("gamma must have weight for each query; of one all weights are 0")
-    gamma = gamma if gamma.is_floating_point() else gamma.double()
-    x = x.to(gamma.dtype)
-    query = query.to(gamma.dtype)
-    for name, vectors in (("x", x), ("query", query)):
-        validation.within(f"the length of {name}", vectors.norm(dim=-1), 1 - LENGTH, 1 + LENGTH)
-    angle = (x @ query.mT).clamp(-1, 1).arccos()
-    angle, order = angle.expand(gamma.shape).sort(dim=-2)
-    held = gamma.gather(-2, order).cumsum(-2)
-    first = (held < 0.5 * held[..., -1:, :]).sum(-2, keepdim=True)
-    return angle.gather(-2, first.clamp(max=gamma.shape[-2] - 1)).squeeze(-2)
 
 
 def _check(

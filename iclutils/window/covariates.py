@@ -11,8 +11,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.ground.randomness import normal
+from iclutils import validation
+from iclutils.randomness import normal
 
 LARGEST = 1e100  # of a length: its square is a number too
 
@@ -35,7 +35,7 @@ def sample(
 
     Raises ``TypeError`` or ``ValueError`` where ``size`` is no tuple of whole numbers.
 
-    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.randomness import stream
     >>> x = sample(Sphere(3), (4, 10), stream(0, "points"))
     >>> tuple(x.shape), bool((x.norm(dim=-1) - 1).abs().max() < 1e-12)
     ((4, 10, 3), True)
@@ -142,7 +142,7 @@ Law: TypeAlias = Covariates | StretchedAnew
 def of_tasks(law: Law, size: tuple[int, ...], generator: torch.Generator) -> Covariates:
     """The law of the tokens of ``size`` tasks: the same for all, or one drawn for each.
 
-    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.randomness import stream
     >>> of_tasks(Sphere(3), (4,), stream(0, "stretches"))
     Sphere(d=3)
     >>> of_tasks(StretchedAnew(3), (4,), stream(0, "stretches")).root.shape

@@ -14,14 +14,13 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.ground.products import product
-from iclutils.ground.randomness import start
+from iclutils import validation
+from iclutils.products import product
+from iclutils.randomness import start
 from iclutils.window import attention
 from iclutils.window.covariates import Law
-from iclutils.window.draws import BLOCK, Block, Labelled, block_prompts
-from iclutils.window.prompts import Prompt, default_queries
-from iclutils.window.tasks import FunctionClass
+from iclutils.window.function_classes import FunctionClass
+from iclutils.window.prompts import BLOCK, Block, Labelled, Prompt, block_prompts, default_queries
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,7 @@ def pretrain(
     a training diverges.
 
     >>> from iclutils.window.covariates import Sphere
-    >>> from iclutils.window.functions import Affine
+    >>> from iclutils.window.function_classes import Affine
     >>> run = pretrain([Setting(Affine(3), Sphere(3), 9, 0.1)], trials=2, steps=40)
     >>> run.steps.tolist(), tuple(run.M.shape)
     ([0, 20, 40], (1, 2, 3, 3, 3))
@@ -222,7 +221,7 @@ class _Group:
 
     @property
     def tokens(self) -> tuple[Law, int, int, list[Labelled]]:
-        """What :func:`iclutils.window.draws.block_prompts` draws for them."""
+        """What :func:`iclutils.window.prompts.block_prompts` draws for them."""
         first = self.settings[0]
         return first.covariates, first.n, self.queries, self.classes
 

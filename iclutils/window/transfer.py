@@ -1,25 +1,26 @@
 r"""Trained units on tasks that they were not trained on, at common contexts (chapter 2).
 
-Tasks and noise are integrated out (:mod:`iclutils.window.theory.matrix`) and all units see the same
-contexts, so that two losses differ by what the units have learned. ``points`` are contexts of n
-tokens with the query as the last one.
+Tasks and noise are integrated out (:mod:`iclutils.window.theory.full_matrix`) and all units see the
+same contexts, so that two losses differ by what the units have learned. ``points`` are contexts of
+n tokens with the query as the last one.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.ground.products import product
-from iclutils.ground.statistics import Estimate, crossed
-from iclutils.window.attention import effective_number
-from iclutils.window.covariates import Sphere, sample
-from iclutils.window.functions import Affine, Cosine, Distance, ReLU
-from iclutils.window.theory.isotropic import Isotropic
-from iclutils.window.theory.matrix import ContextLoss, context_loss, zonal
+from iclutils import validation
+from iclutils.products import product
+from iclutils.stats import Estimate, crossed
+from iclutils.window.covariates import Law, Sphere, sample
+from iclutils.window.evaluation import effective_number, mean_errors
+from iclutils.window.function_classes import Affine, Cosine, Distance, FunctionClass, ReLU
+from iclutils.window.prompts import draw_alike
+from iclutils.window.theory.full_matrix import ContextLoss, context_loss, zonal
+from iclutils.window.theory.population_loss import Isotropic
 
 Class = Affine | ReLU | Cosine
 
@@ -48,9 +49,9 @@ def parts(
     r"""Signal and concentration of many units in each context, tasks of ``function`` averaged.
 
     Their loss is signal + σ² · concentration, both (contexts, units), see
-    :func:`iclutils.window.theory.matrix.context_loss`. Raises ``ValueError`` for other shapes.
+    :func:`iclutils.window.theory.full_matrix.context_loss`. Raises ``ValueError`` for other shapes.
 
-    >>> from iclutils.ground.randomness import stream
+    >>> from iclutils.randomness import stream
     >>> points = sample(Sphere(3), (50, 21), stream(0, "example"))
     >>> M = torch.stack([w * torch.eye(3, dtype=torch.float64) for w in (0.0, 4.0)])
     >>> plain, windowed = parts(M, Affine(3), points).signal.mean(0)
@@ -112,7 +113,7 @@ class Transfer:
 
     ``units`` are the trials of each class that was pretrained on, ``windows`` the exact best window
     of each. Losses are of each context of ``points``; a ratio is one of means over contexts,
-    averaged over trials, and its error covers both (:func:`iclutils.ground.statistics.crossed`).
+    averaged over trials, and its error covers both (:func:`iclutils.stats.crossed`).
     """
 
     def __init__(
@@ -192,3 +193,29 @@ class Transfer:
             self._parts[shape] = parts(M, shape, self.points)
         signal, concentration = self._parts[shape]
         return (tested.L / shape.L) ** 2 * signal + self.sigma**2 * concentration
+
+
+def errors(
+    units: Mapping[str, Float[Tensor, "F T R d d"]],
+    functions: Sequence[FunctionClass],
+    covariates: Law,
+    n: int,
+    sigma: float,
+    size: int,
+    generator: torch.Generator,
+) -> dict[str, Float[Tensor, "F T R"]]:
+    """Mean squared errors of R units in each of T trials, for each of F classes of one law.
+
+    ``units`` has the M of each kind of unit, ``"softmax"`` or ``"linear"``. A trial has ``size``
+    prompts with one query each; all kinds and classes see the same tokens, tasks and noise. Raises
+    ``ValueError`` for different numbers of trials, and as
+    :func:`iclutils.window.prompts.draw_alike` and :func:`iclutils.window.evaluation.mean_errors`.
+    """
+    trials = {M.shape[1] for M in units.values()}
+    if len(trials) != 1:
+        raise ValueError(f"units must have one number of trials; got {sorted(trials)}")
+    drawn = draw_alike(functions, covariates, n, sigma, 1, (trials.pop(), size), generator)
+    return {
+        unit: torch.stack([mean_errors(m, p, unit) for m, p in zip(M, drawn, strict=True)])
+        for unit, M in units.items()
+    }

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import torch
 from bench import seconds
 
-from iclutils.regression import layer_training
-from iclutils.regression.fleet import Fleet, draw_fleet
+from iclutils.regression import levenberg_marquardt
 from iclutils.regression.layers import jacobian, layer_output
+from iclutils.regression.training_sets import Fleet, draw_fleet
 
 Row = tuple[str, float, float]
 
@@ -52,7 +52,7 @@ def bench_layers() -> Iterator[Row]:
     """96 linear layers of d = 4 by Levenberg–Marquardt, 200 steps, and by AdamW, 300 steps."""
     fleet = draw_fleet(SIZES, 4, 4, 0.01, 0)
     plain = seconds(lambda: plain_fit(fleet, 200))
-    ours = seconds(lambda: layer_training.fit(fleet, 0, unconverged=1.0))
+    ours = seconds(lambda: levenberg_marquardt.fit(fleet, 0, unconverged=1.0))
     yield "96 layers by Levenberg–Marquardt", plain, ours
     plain = seconds(lambda: plain_training(fleet, 300))
-    yield "96 layers by AdamW", plain, seconds(lambda: layer_training.train(fleet, 0, [300]))
+    yield "96 layers by AdamW", plain, seconds(lambda: levenberg_marquardt.train(fleet, 0, [300]))

@@ -3,8 +3,8 @@
 import torch
 from bench import seconds
 
-from iclutils.ground.products import product
-from iclutils.ground.randomness import stream
+from iclutils.products import product
+from iclutils.randomness import stream
 
 SIZES = (
     ((576, 10, 10), (576, 10, 10)),

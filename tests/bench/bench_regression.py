@@ -10,12 +10,12 @@ import torch
 from bench import seconds
 from scipy.optimize import brentq
 
-from iclutils.ground.randomness import stream
-from iclutils.regression.phase import Phase
-from iclutils.regression.prompts import Context, draw_tasks, sample, sample_naive
-from iclutils.regression.setting import Setting
-from iclutils.regression.solver import solve, solve_dense
+from iclutils.randomness import stream
+from iclutils.regression.experiment import Setting
+from iclutils.regression.ridge import solve, solve_dense
+from iclutils.regression.samplers import Context, draw_tasks, sample, sample_naive
 from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.asymptotics import Phase
 
 Row = tuple[str, float, float]
 

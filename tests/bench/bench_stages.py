@@ -3,7 +3,7 @@
 import torch
 from bench import seconds
 
-from iclutils.ground.randomness import stream
+from iclutils.randomness import stream
 from iclutils.stages.prompts import feature_frame, probabilities
 from iclutils.stages.theory import meanfield
 from iclutils.stages.training import train_reduced, train_sampled

@@ -9,8 +9,8 @@ import torch
 from bench import seconds
 from torch import nn
 
-from iclutils.ground.randomness import stream
-from iclutils.regression.fleet import draw_fleet
+from iclutils.randomness import stream
+from iclutils.regression.training_sets import draw_fleet
 from iclutils.regression.transformer_training import train
 from iclutils.regression.transformers import Architecture, tokens_of
 

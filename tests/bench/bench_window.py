@@ -3,12 +3,12 @@
 import torch
 from bench import seconds
 
-from iclutils.ground.randomness import stream
-from iclutils.window import attention, covariates, functions, prompts
+from iclutils.randomness import stream
+from iclutils.window import attention, covariates, evaluation, function_classes, prompts
+from iclutils.window.function_classes import FunctionClass
 from iclutils.window.pretraining import Setting, pretrain
-from iclutils.window.tasks import FunctionClass
-from iclutils.window.theory import curves, isotropic, lowrank
-from iclutils.window.theory.contexts import Case
+from iclutils.window.theory import best_window, low_rank, population_loss
+from iclutils.window.theory.low_rank_problem import Case
 
 LEVELS = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0]
 STEPS = 2000
@@ -42,7 +42,7 @@ def bench_fleet() -> list[tuple[str, float, float]]:
     """
     root = torch.diag(torch.arange(1.0, 6, dtype=torch.float64))
     settings = [
-        Setting(functions.by_name(name, 5, L), law, 20, 0.01)
+        Setting(function_classes.by_name(name, 5, L), law, 20, 0.01)
         for name in ("relu", "cosine")
         for law in (covariates.Sphere(5), covariates.Stretched(root))
         for L in LEVELS
@@ -55,14 +55,14 @@ def bench_fleet() -> list[tuple[str, float, float]]:
 def bench_window() -> list[tuple[str, float, float]]:
     """w* of three classes at nine (L, σ): contexts alone sampled, against sampled prompts."""
     cases = [
-        (functions.by_name(name, 5, L), sigma)
-        for name in functions.CLASSES
+        (function_classes.by_name(name, 5, L), sigma)
+        for name in function_classes.CLASSES
         for L in (0.3, 1.0, 3.0)
         for sigma in (0.03, 0.1, 0.3)
     ]
 
     def exact() -> list[float]:
-        loss = isotropic.sampled(5, 20, stream(0, "bench"))
+        loss = population_loss.sampled(5, 20, stream(0, "bench"))
         return [loss.best_window(function, sigma).w for function, sigma in cases]
 
     # Sampled tasks need about 500 times the contexts for the same standard error of w*; here the
@@ -74,7 +74,7 @@ def bench_window() -> list[tuple[str, float, float]]:
 
 def by_prompts(function: FunctionClass, sigma: float, contexts: int) -> float:
     """The window of least loss on a grid, from sampled tasks, contexts, queries and noise."""
-    grid = curves.grid(1000.0, 61)
+    grid = best_window.grid(1000.0, 61)
     generator = stream(0, "bench")
     prompt = prompts.draw(function, covariates.Sphere(5), 20, sigma, 1, (contexts,), generator)
     eye = torch.eye(5, dtype=torch.float64)
@@ -85,14 +85,14 @@ def by_prompts(function: FunctionClass, sigma: float, contexts: int) -> float:
 def bench_errors() -> list[tuple[str, float, float]]:
     """The errors of 11 recorded units in each of 8 trials, against one unit at a time."""
     law = covariates.Sphere(10)
-    batch = prompts.draw(functions.Affine(10), law, 50, 0.1, 1, (8, 500), stream(0, "bench"))
+    batch = prompts.draw(function_classes.Affine(10), law, 50, 0.1, 1, (8, 500), stream(0, "bench"))
     M = torch.randn(8, 11, 10, 10, generator=stream(0, "units"), dtype=torch.float64)
 
     def one_by_one() -> list[torch.Tensor]:
         answers = [attention.predict(one.unsqueeze(1), batch) for one in M.unbind(1)]
         return [(answer - batch.target).square().mean((1, 2)) for answer in answers]
 
-    ours = seconds(lambda: attention.mean_errors(M, batch), repeat=3)
+    ours = seconds(lambda: evaluation.mean_errors(M, batch), repeat=3)
     return [("errors of 88 units on 500 prompts each", seconds(one_by_one, repeat=3), ours)]
 
 
@@ -100,12 +100,12 @@ def bench_newton() -> list[tuple[str, float, float]]:
     """Gradient and Hessian of a sample over all symmetric matrices: moments, or all slopes."""
     case = Case("linear", 6, 3, 20, 1.0)
     sample = case.contexts(200_000, 0)
-    basis = lowrank.symmetric_basis(torch.eye(6, dtype=torch.float64))
+    basis = low_rank.symmetric_basis(torch.eye(6, dtype=torch.float64))
     begin = torch.zeros(len(basis), dtype=torch.float64)
 
-    def derive(design: lowrank.Design) -> lowrank.Minimum:
-        return lowrank.descend(sample, design, begin + 0.1, tolerance=1.0)
+    def derive(design: low_rank.Design) -> low_rank.Minimum:
+        return low_rank.descend(sample, design, begin + 0.1, tolerance=1.0)
 
-    plain = seconds(lambda: derive(lowrank.Design(lowrank.logit_design(sample, basis))), repeat=3)
-    ours = seconds(lambda: derive(lowrank.Design.of(sample, basis)), repeat=3)
+    plain = seconds(lambda: derive(low_rank.Design(low_rank.logit_design(sample, basis))), repeat=3)
+    ours = seconds(lambda: derive(low_rank.Design.of(sample, basis)), repeat=3)
     return [("a Newton step over 21 entries, 200 000 tokens", plain, ours)]

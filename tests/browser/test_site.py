@@ -19,8 +19,8 @@ from claimbook.figures import checks
 from claimbook.pages import CHAPTERS, chapter_path, is_second, toc_chapters
 from claimbook.runs.notebooks import current
 from claimbook.site.pictures.gallery import figures_of_run
-from iclutils.regression.phase import Phase
 from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.asymptotics import Phase
 from tests.browser.kinds import ALIKE, THIN
 from tests.browser.looks import NARROW, WIDE
 from tests.browser.shown import settle

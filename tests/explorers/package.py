@@ -14,38 +14,38 @@ import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
-from iclutils.ground.randomness import stream
-from iclutils.regression.phase import Phase
+from iclutils.randomness import stream
 from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
-from iclutils.stages.theory.lookup import Lookup, limit_window
-from iclutils.window import attention, functions
-from iclutils.window.functions import CLASSES
-from iclutils.window.links import LowRankLink
-from iclutils.window.theory import batches, curves, isotropic, linear, lowrank
-from iclutils.window.theory.contexts import Case, Contexts
-from iclutils.window.theory.isotropic import PopulationLoss
+from iclutils.stages.theory.equal_features import Lookup, limit_window
+from iclutils.window import attention, function_classes
+from iclutils.window.function_classes import CLASSES
+from iclutils.window.low_rank_tasks import LowRankLink
+from iclutils.window.theory import best_window, linear_attention, low_rank, population_loss
+from iclutils.window.theory.low_rank_problem import Case, Contexts
+from iclutils.window.theory.population_loss import PopulationLoss
 
 METHOD = """({family, d, n, L = 1, sigma}) => {
   const {method} = iclExplorers.population(family, d, n, L, sigma);
   return method === 'drawn' ? iclExplorers.drawn(d, n).t : []; }"""
-GRID = curves.grid(1e5, 481)
-DRAWN_GRID = curves.grid(1e5, 181)
+GRID = best_window.grid(1e5, 481)
+DRAWN_GRID = best_window.grid(1e5, 181)
 
 
 @functools.cache
 def closed(d, n, sampling=True):
     """The closed form for long contexts, in all its degrees."""
-    return isotropic.limit(d, n, w=GRID, sampling=sampling)
+    return population_loss.limit(d, n, w=GRID, sampling=sampling)
 
 
 @functools.cache
 def drawn(d, n, t, grid=None, last=64):
     """The loss averaged over the page's own contexts, each n of its numbers ``t``."""
-    degrees = isotropic.even_degrees(last)
+    degrees = population_loss.even_degrees(last)
     w = DRAWN_GRID if grid is None else torch.tensor(grid, dtype=torch.float64)
     contexts = torch.tensor(t, dtype=torch.float64).view(-1, n)
-    found = batches.given_products(contexts, d, w, degrees)
+    found = population_loss.given_products(contexts, d, w, degrees)
     parts = (found.parts / len(contexts)).unsqueeze(0)
     spread = (found.concentration / len(contexts)).unsqueeze(0)
     return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
@@ -59,14 +59,14 @@ def contexts_of(v8, at):
 def best_window(t, family, n, sigma, L, d):
     """The best window and its loss; ``t`` are the drawn contexts, or none."""
     loss = drawn(d, n, t) if t else closed(d, n)
-    return loss.best_window(functions.by_name(family, d, L), sigma)
+    return loss.best_window(function_classes.by_name(family, d, L), sigma)
 
 
 def mismatch(page_t, ratio, family, n, sigma, d):
     """The mismatch explorer's numbers."""
     loss = drawn(d, n, page_t) if page_t else closed(d, n)
-    here = functions.by_name(family, d, 1.0)
-    there = functions.by_name(family, d, ratio)
+    here = function_classes.by_name(family, d, 1.0)
+    there = function_classes.by_name(family, d, ratio)
     trained = loss.best_window(here, sigma)
     best = loss.best_window(there, sigma)
     moved = float(loss.at(there, sigma, trained.w)[0])
@@ -148,9 +148,9 @@ def on_circle(degrees):
 
 def offset(page_t, family, d, n, sigma, one, **constant):
     """The missing constant's numbers; the tasks' own constant is ``offset`` times the paper's."""
-    without = linear.LinearUnit.of(CLASSES[family](d, offset=False))
+    without = linear_attention.LinearUnit.of(CLASSES[family](d, offset=False))
     own = constant["offset"] ** 2 / 3
-    unit = linear.LinearUnit(d, without.power + own, without.mean + own, without.linear)
+    unit = linear_attention.LinearUnit(d, without.power + own, without.mean + own, without.linear)
     softmax = drawn(d, n, page_t) if page_t else closed(d, n)
     numbers = {
         "linear": unit.minimum(n, sigma),
@@ -171,7 +171,7 @@ def lookup(_, c, rho, K):
     N = max(1, math.floor(c * K + 0.5))
     head = Lookup(K, N)
     best = head.best_window(rho**0.5)
-    unit = linear.LinearUnit(K, 1.0, 0.0, 1.0)
+    unit = linear_attention.LinearUnit(K, 1.0, 0.0, 1.0)
 
     def better(length):
         softmax = Lookup(K, length).best_window(rho**0.5).loss
@@ -208,7 +208,7 @@ def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
 
     def loss(wu, mass):
         M = wu * case.family[0] + mass * case.family[1]
-        return float(lowrank.loss_at(sample, M).mean())
+        return float(low_rank.loss_at(sample, M).mean())
 
     numbers = {}
     for name, at, share in (("none", noneW, 0.0), ("yours", yoursW, wv)):
@@ -232,7 +232,7 @@ def parallel(_, angle, noise, **ridge):
 
 def window_flow():
     """The window under gradient flow from 0 on the front page's loss, at three times."""
-    loss, task = closed(2, 60), functions.Affine(2, 4.0)
+    loss, task = closed(2, 60), function_classes.Affine(2, 4.0)
 
     def speed(_, w):
         h = 1e-4 * (1 + w[0])
@@ -249,10 +249,10 @@ def sampled_loss(w, d, n, sigma):
     """The loss of a window on affine tasks over drawn contexts, with its standard error."""
     grid = torch.tensor([0.8, 0.9, 1.0, 1.1], dtype=torch.float64) * w
     opened = stream(0, "explorers", d)
-    sample = isotropic.sampled(
+    sample = population_loss.sampled(
         d, n, opened, contexts=1000, w=grid, degrees=torch.tensor([1], dtype=torch.int64)
     )
-    return [float(value) for value in sample.at(functions.Affine(d), sigma, w)]
+    return [float(value) for value in sample.at(function_classes.Affine(d), sigma, w)]
 
 
 EXPLORERS = {

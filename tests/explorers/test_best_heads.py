@@ -6,11 +6,11 @@
 import pytest
 import torch
 
-from iclutils.ground.randomness import normal, stream
+from iclutils.randomness import normal, stream
 from iclutils.window.covariates import Sphere, Stretched
-from iclutils.window.links import LowRankLink
-from iclutils.window.theory import lowrank, lowrank_linear
-from iclutils.window.theory.contexts import Case, Contexts
+from iclutils.window.low_rank_tasks import LowRankLink
+from iclutils.window.theory import low_rank
+from iclutils.window.theory.low_rank_problem import Case, Contexts
 from tests.explorers.conftest import V8
 
 CONTEXTS = 2000
@@ -39,11 +39,11 @@ def best_heads(settings, scene):
     value = task.of_latent(task.cubature() @ (x @ case.B).mT)
     sample = Contexts(x[:, :-1], x[:, -1], value[..., :-1], value[..., -1], case.sigma)
     starts = torch.tensor(STARTS, dtype=torch.float64)
-    valleys = [lowrank.minimise(sample, case.family, start) for start in starts]
+    valleys = [low_rank.minimise(sample, case.family, start) for start in starts]
     valleys = [valley for valley in valleys if valley.theta[1] >= 0]
-    valleys.append(lowrank.minimise(sample, case.family[:1], starts[1, :1]))
+    valleys.append(low_rank.minimise(sample, case.family[:1], starts[1, :1]))
     found = min(valleys, key=lambda valley: valley.loss)
-    linear = lowrank_linear.linear_minimum(sample, case.family)
+    linear = low_rank.linear_minimum(sample, case.family)
     heads = {"softmax": found, "linear": linear}
     return {
         name: dict(zip("ce", [*head.theta.tolist(), 0.0][:2], strict=True)) | {"loss": head.loss}

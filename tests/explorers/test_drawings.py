@@ -9,9 +9,9 @@ import re
 
 import pytest
 
-from iclutils.stages.theory.lookup import Lookup
-from iclutils.window import functions
-from iclutils.window.theory import linear
+from iclutils.stages.theory.equal_features import Lookup
+from iclutils.window import function_classes
+from iclutils.window.theory import linear_attention
 from tests.explorers import package
 
 NAMES = {  # of each explorer: the names of its curves by panel, and of its numbers
@@ -145,7 +145,7 @@ def test_what_is_drawn_stays_whole_and_within_reach(v8, name):
                 assert seen or name == "parallel", (settings, line["name"])
 
 
-RELU = linear.LinearUnit.of(functions.ReLU(5))
+RELU = linear_attention.LinearUnit.of(function_classes.ReLU(5))
 EXACT = {
     ("offset", 0, "linear"): lambda n: RELU.minimum(n, 0.01),
     ("offset", 0, "with a constant"): lambda n: RELU.minimum_with_constant(n, 0.01),

@@ -11,14 +11,14 @@ import math
 import pytest
 import torch
 
-from iclutils.ground.randomness import stream
-from iclutils.regression import setting as regression
-from iclutils.regression.solver import solve_dense
+from iclutils.randomness import stream
+from iclutils.regression import experiment as regression
+from iclutils.regression.ridge import solve_dense
 from iclutils.stages import training as stages
 from iclutils.stages.prompts import probabilities
-from iclutils.window import alignment, functions, subspaces
+from iclutils.window import alignment, function_classes, low_rank_tasks
 from iclutils.window.covariates import Sphere, Stretched
-from iclutils.window.links import LowRankLink
+from iclutils.window.low_rank_tasks import LowRankLink
 from iclutils.window.pretraining import BLOCK, Schedule, Setting, pretrain
 
 SAME = 1e-9
@@ -92,7 +92,7 @@ def trained(setting):
     [("relu", 2, 50, 0.1, 1.0), ("affine", 3, 40, 0.5, 2.0), ("cosine", 5, 30, 0.1, 4.0)],
 )
 def test_window_takes_the_package_s_steps(v8, family, d, n, sigma, L):
-    function = functions.by_name(family, d, L)
+    function = function_classes.by_name(family, d, L)
     setting = Setting(function, Sphere(d), n, sigma)
     draws = prompts_of(function, setting, slopes)
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
@@ -109,11 +109,11 @@ ALIGNED = """(M, d, k) =>
 @pytest.mark.parametrize(("link", "stretched"), [("quadratic", True), ("cosine", False)])
 def test_low_rank_takes_the_package_s_steps(v8, link, stretched):
     d, k, n, sigma = 6, 2, 30, 0.01
-    B = subspaces.random_subspaces(1, d, k, stream(0, "training", "B"))
-    J = subspaces.gram_roots(1, d, stream(0, "training", "J"))
+    B = low_rank_tasks.random_subspaces(1, d, k, stream(0, "training", "B"))
+    J = low_rank_tasks.gram_roots(1, d, stream(0, "training", "J"))
     function = LowRankLink(B, link)
     setting = Setting(function, Stretched(J) if stretched else Sphere(d), n, sigma)
-    frame = torch.cat([B[0], subspaces.complement(B)[0]], 1)
+    frame = torch.cat([B[0], low_rank_tasks.complement(B)[0]], 1)
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link}
     settings["J"] = "yes" if stretched else "no"
     draws = prompts_of(function, setting, lambda task: task["a"])
@@ -222,7 +222,7 @@ def test_window_has_the_package_s_distribution(v8, family):
     d, n, sigma, L, steps, runs = 3, 20, 0.3, 2.0, 60, 200
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
     ours = heads_of(v8(OWN, "window", settings, steps, runs), d)
-    setting = Setting(functions.by_name(family, d, L), Sphere(d), n, sigma)
+    setting = Setting(function_classes.by_name(family, d, L), Sphere(d), n, sigma)
     for unit, rate in (("softmax", 0.1), ("linear", 0.01)):
         theirs = pretrain(
             [setting], trials=runs, steps=steps, unit=unit, schedule=Schedule(rate), seed=1
@@ -239,8 +239,8 @@ def test_low_rank_has_the_package_s_distribution(v8):
     d, k, n, sigma, steps, runs = 4, 1, 20, 0.1, 60, 200
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": "quadratic", "J": "yes"}
     ours = heads_of(v8(OWN, "lowrank", settings, steps, runs), d)["softmax"]
-    B = subspaces.random_subspaces(runs, d, k, stream(1, "training", "B"))
-    J = subspaces.gram_roots(runs, d, stream(1, "training", "J"))
+    B = low_rank_tasks.random_subspaces(runs, d, k, stream(1, "training", "B"))
+    J = low_rank_tasks.gram_roots(runs, d, stream(1, "training", "J"))
     setting = Setting(LowRankLink(B, "quadratic"), Stretched(J), n, sigma)
     M = pretrain([setting], trials=runs, steps=steps, seed=1).M[0, :, -1]
     frame = torch.eye(d, dtype=torch.float64)[:, :k]  # the page records M in the basis [B, B⊥]

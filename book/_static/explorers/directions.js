@@ -1,7 +1,7 @@
 /* Explorer: looking along the directions that matter (chapter 4).
 
    The loss of M = w_u BBᵀ + w_v B_⊥B_⊥ᵀ (the page's c and e), averaged over drawn contexts, always
-   the same ones, with tasks and noise integrated out: iclutils/window/theory/lowrank.py (loss_at),
+   the same ones, with tasks and noise integrated out: iclutils/window/theory/low_rank.py (loss_at),
    k = 2. */
 ((X) => {
 "use strict";

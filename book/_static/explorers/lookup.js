@@ -1,7 +1,7 @@
 /* Explorer: letters and numbers, linear against softmax attention (chapter 7).
 
-   iclutils/stages/theory/lookup.py (Lookup), and linear attention's closed form on K letters
-   (iclutils/window/theory/linear.py). */
+   iclutils/stages/theory/equal_features.py (Lookup), and linear attention's closed form on K letters
+   (iclutils/window/theory/linear_attention.py). */
 ((X) => {
 "use strict";
 const {even, firstWhere, golden, lgamma, logspace, plain, plot, round, show, slider, steady,

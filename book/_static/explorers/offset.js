@@ -1,6 +1,6 @@
 /* Explorer: what linear attention lacks, the offset or the window (chapter 3).
 
-   iclutils/window/theory/linear.py (LinearUnit), and the softmax window of window_theory.js. */
+   iclutils/window/theory/linear_attention.py (LinearUnit), and the softmax window of window_theory.js. */
 ((X) => {
 "use strict";
 const {DIMENSION, NOISE, choice, even, logspace, plot, population, show, slider, taskClass, whole,

@@ -1,5 +1,5 @@
 /* Training 4, low rank: links of a direction inside a subspace col(B), tokens stretched by J or not
-   (iclutils.window.links, subspaces, alignment). */
+   (iclutils.window.low_rank_tasks, subspaces, alignment). */
 iclExplorers.define(N => {
   "use strict";
   const LINKS = {

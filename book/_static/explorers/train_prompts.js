@@ -1,12 +1,12 @@
 /* Training 2, how many prompts: a step draws a pretraining set, solves the ridge problem for Γ and
-   finds its exact errors (iclutils.regression.prompts, setting, solver). */
+   finds its exact errors (iclutils.regression.samplers, setting, solver). */
 iclExplorers.define(N => {
   "use strict";
   const LOW = 0.1;
   const HIGH = 6; // the range of τ = n/d² from which sets are drawn
   const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
-  /** The sizes of a setting at the ratio τ, rounded as in iclutils.regression.setting. */
+  /** The sizes of a setting at the ratio τ, rounded as in iclutils.regression.experiment. */
   const sizes = ({d, alpha, kappa, lambda}, tau) => {
     const round = v => {
       // half to even, as Python rounds
@@ -156,7 +156,7 @@ iclExplorers.define(N => {
   };
 
   /**
-   * Tasks and reduced prompts of one set, drawn as iclutils.regression.prompts.sample draws them.
+   * Tasks and reduced prompts of one set, drawn as iclutils.regression.samplers.sample draws them.
    */
   const draw = ({d, rho}, {n, ell, k}, {normal, chiSquare}) => {
     const e = d + 1;

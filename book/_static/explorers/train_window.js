@@ -1,5 +1,5 @@
 /* Training 1, the window: tasks of a class on the sphere, one fresh task a step
-   (iclutils.window.functions, prompts). */
+   (iclutils.window.function_classes, prompts). */
 iclExplorers.define(N => {
   "use strict";
 

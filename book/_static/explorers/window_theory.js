@@ -1,4 +1,4 @@
-/* The loss of a softmax window, M = wI on the sphere: iclutils/window/theory/isotropic.py.
+/* The loss of a softmax window, M = wI on the sphere: iclutils/window/theory/population_loss.py.
 
    Where the best window holds ten tokens or more the closed form for long contexts is used (limit);
    below that, contexts are drawn, always the same ones (sampled).

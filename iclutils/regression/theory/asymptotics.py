@@ -12,18 +12,92 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from iclutils.ground import validation
-from iclutils.regression.phase import (
-    Numbers,
-    Phase,
-    bounded,
-    checked,
-    positive_or_infinite,
-    positive_ratio,
-)
+from iclutils import validation
 from iclutils.regression.theory.roots import Array, newton
+
+Numbers = float | NDArray[np.float64]  # one value, or an array of them that broadcasts
+LARGEST = 1e50  # of a ratio, a variance or a ridge: their products and squares are numbers too
+
+
+def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -> Numbers:
+    """Return ``value`` as a float, or as an array where it is a sequence, a tensor or an array.
+
+    ``check(name, number)`` sees the number, or the least and the largest entry of the array
+    (both are NaN where one entry is), and raises for what it does not allow.
+    """
+    if np.ndim(value) == 0:
+        return float(check(name, value))  # type: ignore[arg-type]
+    try:
+        values = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a number or an array of numbers; got {value!r}") from error
+    if not values.size:
+        raise ValueError(f"{name} must hold at least one number; got {value!r}")
+    for extreme in (values.min(), values.max()):
+        check(name, float(extreme))
+    return values
+
+
+def positive_ratio(name: str, value: float) -> float:
+    """Return ``value`` if it is between 1e-50 and 1e50; else raise ``ValueError``."""
+    return validation.in_range(name, value, 1 / LARGEST, LARGEST)
+
+
+def bounded(name: str, value: float) -> float:
+    """Return ``value`` if it is between 0 and 1e50; else raise ``ValueError``."""
+    return validation.in_range(name, value, 0.0, LARGEST)
+
+
+def positive_or_infinite(name: str, value: float) -> float:
+    """Return ``value`` if it is ``math.inf`` or a ratio; else raise ``ValueError``."""
+    return value if value == math.inf else positive_ratio(name, value)
+
+
+@dataclass(frozen=True)
+class Phase:
+    r"""The ratios that stay fixed as :math:`d, \ell, k, n \to \infty`, and the label noise.
+
+    ``alpha``: context length, :math:`\alpha = \ell/d > 0`.
+    ``kappa``: task diversity, :math:`\kappa = k/d > 0`; ``math.inf`` for a fresh task a prompt.
+    ``tau``: pretraining prompts, :math:`\tau = n/d^2 > 0`.
+    ``rho``: variance of the label noise, :math:`\rho \ge 0`.
+
+    Each is a number, or an array (or list, or tensor); arrays broadcast against each other. Ratios
+    are between 1e-50 and 1e50. Raises ``ValueError`` for a value out of its range, with its name,
+    and for arrays that do not broadcast, ``TypeError`` for what is no number.
+
+    >>> Phase(10, 0.5, [0.5, 2], 0.01).tau
+    array([0.5, 2. ])
+    """
+
+    alpha: Numbers
+    kappa: Numbers
+    tau: Numbers
+    rho: Numbers
+
+    def __post_init__(self) -> None:
+        checks = {
+            "alpha": positive_ratio,
+            "kappa": positive_or_infinite,
+            "tau": positive_ratio,
+            "rho": bounded,
+        }
+        for name, check in checks.items():
+            object.__setattr__(self, name, checked(name, getattr(self, name), check))
+        shapes = {name: np.shape(getattr(self, name)) for name in checks}
+        try:
+            np.broadcast_shapes(*shapes.values())
+        except ValueError:
+            raise ValueError(
+                f"alpha, kappa, tau and rho must broadcast; their shapes are {shapes}"
+            ) from None
+
+    @property
+    def q(self) -> Numbers:
+        r"""The noise of a context vector, :math:`q = (1+\rho)/\alpha`."""
+        return (1 + self.rho) / self.alpha
 
 
 @dataclass(frozen=True)
@@ -99,7 +173,7 @@ def marchenko_pastur(x: ArrayLike, kappa: ArrayLike) -> Numbers:
 
 
 def marchenko_pastur_slope(x: ArrayLike, kappa: ArrayLike) -> Numbers:
-    r"""The derivative of :func:`iclutils.regression.theory.asymptotics.marchenko_pastur` by x.
+    r"""The derivative of :func:`marchenko_pastur` by x.
 
     .. math:: M'_\kappa(x) = -\frac{M(1+M/\kappa)}{\sqrt{(x+1-1/\kappa)^2+4x/\kappa}}
 
@@ -118,7 +192,7 @@ def ridgeless_icl(phase: Phase) -> Numbers:
         \tau>1:&\ (1+q)\left(1-2qm-q^2m'+\tfrac{(\rho+q-q^2m)m}{\tau-1}\right)
         -2(1-qm)+1+\rho, \quad m = M_\kappa(q)
 
-    Infinite at τ = 1. Raises ``TypeError`` for what is no :class:`iclutils.regression.phase.Phase`.
+    Infinite at τ = 1. Raises ``TypeError`` for what is no :class:`Phase`.
     """
     _check(phase)
     q, tau, rho = phase.q, phase.tau, phase.rho
@@ -145,7 +219,7 @@ def effective_ridge(phase: Phase, lam: ArrayLike) -> Numbers:
     with :math:`M_\kappa(q)` for :math:`M_\kappa(q+\nu)`. It stops at a relative step of 1e-10,
     which leaves rounding errors alone. For λ = 0 the result is the limit :math:`\lambda\to0^+`:
     0 for :math:`\tau\ge1`, positive below. Raises ``ValueError`` for a ``lam`` that is not
-    between 0 and 1e50, ``TypeError`` for what is no :class:`iclutils.regression.phase.Phase`,
+    between 0 and 1e50, ``TypeError`` for what is no :class:`Phase`,
     ``RuntimeError`` where Newton's method does not converge.
     """
     _check(phase)
@@ -172,8 +246,8 @@ def errors(phase: Phase, lam: ArrayLike) -> Errors:
         e_{ICL} &= (1+q)(1-2zM-z^2M')-2(1-zM)+1+\rho+e_{IDG}\,(1+q)(M+\nu M')/\tau
 
     Derived in chapter 5 from the deterministic equivalent; at λ = 0 it agrees with
-    :func:`iclutils.regression.theory.asymptotics.ridgeless_icl` and is infinite at τ = 1.
-    Raises what :func:`iclutils.regression.theory.asymptotics.effective_ridge` raises.
+    :func:`ridgeless_icl` and is infinite at τ = 1.
+    Raises what :func:`effective_ridge` raises.
 
     >>> round(errors(Phase(alpha=10, kappa=0.5, tau=2, rho=0.01), 0.1).icl, 4)
     0.6177
@@ -204,7 +278,7 @@ def peak_coefficients(alpha: ArrayLike, kappa: ArrayLike, rho: ArrayLike) -> Pea
     .. math::
         c_{IDG} = \rho + q - q^2M_\kappa(q), \qquad c_{ICL} = (1+q)\,M_\kappa(q)\,c_{IDG}
 
-    The same from both sides. The arguments are those of :class:`iclutils.regression.phase.Phase`.
+    The same from both sides. The arguments are those of :class:`Phase`.
     """
     phase = Phase(alpha, kappa, 1.0, rho)  # type: ignore[arg-type]
     q = phase.q

@@ -7,6 +7,8 @@ spread of the leverages, the remaining deviation of order 1/d.
 """
 
 import functools
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +17,10 @@ from jaxtyping import Float
 from scipy.sparse.linalg import LinearOperator, gmres
 from torch import Tensor
 
-from iclutils.ground import validation
-from iclutils.regression.prompts import Moments, Prompts
+from iclutils import validation
+from iclutils.randomness import stream
+from iclutils.regression.moments import Moments, fresh_moments, moments
+from iclutils.regression.samplers import Context, Prompts, draw_tasks
 from iclutils.regression.theory.asymptotics import Errors
 from iclutils.regression.theory.roots import Array, fixed_point, newton
 
@@ -239,7 +243,7 @@ def leverage_equivalent(
 
     The averages' bulk is the exact S and A, their rest the mean over ``sample``, prompts that are
     not trained on, on ``tasks``, balanced. With t at its mean this is
-    :func:`iclutils.regression.theory.equivalents.finite_equivalent`.
+    :func:`finite_equivalent`.
     ``n``: training prompts, ≥ 1. ``rho``: label noise, ≥ 0. ``lam``: ridge, > 0. ``max_rounds`` and
     ``max_iterations`` bound the two iterations, for B and for K. Raises ``ValueError`` for a number
     out of its range and where a d differs, ``RuntimeError`` with the number that was reached where
@@ -288,3 +292,27 @@ def half_way(formula: float, rival: float) -> float:
     0.125
     """
     return abs(rival - formula) / 2
+
+
+def layer_errors(
+    context: Context, tau: float, lists: Sequence[int], seed: int, draws: int
+) -> Float[Tensor, "2 lists draws"]:
+    r"""Decimal logarithms of :math:`e_{ICL}` and :math:`e_{IDG}` of the reduced layer, ridgeless.
+
+    The deterministic equivalent at n = τd² prompts and the context's d, for ``draws`` lists of each
+    of the lengths ``lists``. Raises ``ValueError`` where ``tau`` is not positive, a length or
+    ``draws`` is below 1, and what :func:`finite_equivalent`
+    raises.
+    """
+    validation.positive("tau", tau)
+    validation.whole("draws", draws)
+    d, n = context.d, round(tau * context.d**2)
+    fresh = fresh_moments(context)
+    found = torch.empty(2, len(lists), draws, dtype=torch.float64)
+    for i, k in enumerate(lists):
+        for draw in range(draws):
+            tasks = draw_tasks(k, d, stream(seed, "theory", d, k, draw))
+            errors = finite_equivalent(moments(tasks, context), fresh, n, context.rho, 0.0)
+            found[0, i, draw] = math.log10(errors.icl)
+            found[1, i, draw] = math.log10(errors.idg)
+    return found

@@ -6,7 +6,7 @@ import numpy as np
 from jaxtyping import Float
 from numpy.typing import NDArray
 
-from iclutils.ground import randomness
+from iclutils import randomness
 
 Array = NDArray[np.float64]
 

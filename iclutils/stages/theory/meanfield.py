@@ -32,9 +32,87 @@ from jaxtyping import Float
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
-from iclutils.ground import randomness, validation
-from iclutils.stages.theory.column import DOMINANT, OTHER, TARGET, Column, Event
-from iclutils.stages.theory.column import KINDS as KINDS
+from iclutils import randomness, validation
+
+KINDS = ("rare", "dominant", "balanced")
+TARGET, DOMINANT, OTHER = 0, 1, 2
+# of log t and the entries: zero when something is passed
+Event = Callable[[float, Float[np.ndarray, "3"]], float]
+
+
+@dataclass(frozen=True)
+class Column:
+    r"""One column of Q by its target's probability, and log p and number of each of three features.
+
+    The three are the target, the dominant feature and each of the others.
+    """
+
+    p_target: float
+    log_p: Float[np.ndarray, "3"]
+    size: Float[np.ndarray, "3"]  # how many features share the entry
+
+    @classmethod
+    def of(cls, kind: str, K: int, p1: float) -> "Column":
+        """The column of a ``"rare"`` or ``"dominant"`` feature, or the ``"balanced"`` one.
+
+        Raises ``KeyError`` for another kind, ``ValueError`` for K below 3 or p1 outside (0, 1).
+        """
+        validation.one_of("kind", kind, KINDS)
+        validation.whole("K", K, low=3)
+        validation.in_range("p1", p1, 0.0, 1.0, open_low=True, open_high=True)
+        rare = (1 - p1) / (K - 1)
+        if kind == "rare":
+            return cls(rare, np.log([rare, p1, rare]), np.array([1.0, 1.0, K - 2.0]))
+        target = p1 if kind == "dominant" else 1 / K
+        other = rare if kind == "dominant" else 1 / K
+        return cls(target, np.log([target, other, other]), np.array([1.0, 0.0, K - 1.0]))
+
+    def attention(
+        self, entries: Float[np.ndarray, "3 *times"]
+    ) -> tuple[Float[np.ndarray, "3 *times"], Float[np.ndarray, "*times"] | np.float64]:
+        """Attention per feature, and r = 1 − Attn_k, summed from the small masses."""
+        shape = (3, *(1,) * (entries.ndim - 1))
+        size = self.size.reshape(shape)
+        logits = self.log_p.reshape(shape) + entries
+        weight = np.exp(logits - logits.max(0))
+        attention = weight / (size * weight).sum(0)
+        return attention, (size * attention)[1:].sum(0)
+
+    def error(
+        self, entries: Float[np.ndarray, "3 *times"]
+    ) -> Float[np.ndarray, "*times"] | np.float64:
+        """The prediction error at the entries."""
+        attention, r = self.attention(entries)
+        size = self.size.reshape(3, *(1,) * (entries.ndim - 1))
+        error: Float[np.ndarray, "*times"] = 0.5 * (r**2 + (size * attention**2)[1:].sum(0))
+        return error
+
+    def velocity(self, entries: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
+        """The flow's right-hand side."""
+        attention, r = self.attention(entries)
+        error = 0.5 * (r**2 + (self.size * attention**2)[1:].sum())
+        velocity = np.asarray(-self.p_target * attention * (attention + r - 2 * error))
+        velocity[TARGET] = 2 * self.p_target * attention[TARGET] * error
+        return velocity
+
+    def reached(self, level: float) -> Event:
+        """Zero when the error is ``level``."""
+        return lambda s, entries: math.log(float(self.error(entries)) / level)
+
+    def lead(self, s: float, entries: Float[np.ndarray, "3"]) -> float:
+        """Zero when the target's entry rises as fast as the dominant one falls."""
+        v = self.velocity(entries)
+        return math.log(v[TARGET] / -v[DOMINANT])
+
+    def overtake(self, s: float, entries: Float[np.ndarray, "3"]) -> float:
+        """Zero when target and dominant feature have the same attention."""
+        target = self.log_p[TARGET] + entries[TARGET]
+        return float(target - self.log_p[DOMINANT] - entries[DOMINANT])
+
+    def half(self, s: float, entries: Float[np.ndarray, "3"]) -> float:
+        """Zero when the target has half of the attention."""
+        return float(self.attention(entries)[0][TARGET]) - 0.5
+
 
 LOOSEST = 1e-3  # of a relative tolerance: with 0.1 a time is off by 0.6 %, with 10 by 6 %
 LARGEST = 700.0  # of an entry: beyond it the exponential is no number
@@ -77,9 +155,7 @@ class Flow:
     solution: Callable[[Float[np.ndarray, " times"] | float], Float[np.ndarray, "3 *times"]]
 
 
-def velocity(
-    kind: str, K: int, p1: float, entries: Sequence[float]
-) -> Float[np.ndarray, "3"]:
+def velocity(kind: str, K: int, p1: float, entries: Sequence[float]) -> Float[np.ndarray, "3"]:
     r"""The right-hand side :math:`(\dot A_k, \dot B_1, \dot B)` at ``entries`` (A, B₁, B).
 
     Only the rare column has a B₁ of its own; the middle entry is idle for the other kinds. The
@@ -93,9 +169,7 @@ def velocity(
     return column.velocity(three)
 
 
-def _solve(
-    column: Column, levels: Sequence[float], marks: Mapping[str, Event], rtol: float
-) -> Any:
+def _solve(column: Column, levels: Sequence[float], marks: Mapping[str, Event], rtol: float) -> Any:
     """scipy's solution in s = log t from START to the last of the falling error ``levels``.
 
     Its events are the levels, then the marks. The horizon is ten times the leading terms of the
@@ -198,9 +272,7 @@ def flow(
         attention=column.attention(entries)[0].T * np.minimum(column.size, 1.0),
         error=np.asarray(column.error(entries)),
         times={level: reached.get(level, 0.0) for level in levels},
-        boundaries=_boundaries(
-            column, marks, solved.t_events[count:], solved.y_events[count:]
-        ),
+        boundaries=_boundaries(column, marks, solved.t_events[count:], solved.y_events[count:]),
         solution=lambda t: solved.sol(np.log(np.maximum(t, START))),
     )
 

@@ -12,7 +12,7 @@ from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
 from claimbook.ledger.lines import USUAL_DOF, Number, half_width_factor
 from claimbook.ledger.record import VERDICT
-from iclutils.ground.estimate import Estimate
+from iclutils.stats.estimate import Estimate
 
 NUMBER = Number(0.331, 0.012)
 HELD = "= 0.3333 to within 0.05"

@@ -6,7 +6,7 @@ from scipy import stats
 from claimbook.ledger import Record
 from claimbook.ledger.alarms import FALSE_CONTRADICTION, false_alarm, sampled_parts
 from claimbook.ledger.comparison import CONTRADICTED, UNDECIDED, equal, greater
-from iclutils.ground.estimate import Estimate, width
+from iclutils.stats.estimate import Estimate, width
 
 
 @pytest.mark.parametrize("dof", [1, 3, 9, 39, 500])

@@ -7,7 +7,7 @@ import pytest
 from claimbook.ledger import HOLDS, Record
 from claimbook.ledger.audit import audit, complaints
 from claimbook.ledger.comparison import equal, greater, less, within
-from iclutils.ground.estimate import Estimate, width
+from iclutils.stats.estimate import Estimate, width
 
 SLOPE = greater(Estimate(0.3137, 0.01, 19))
 OTHER = greater(Estimate(-0.2718, 0.01, 19))  # a control on other data, contradicted

@@ -9,7 +9,7 @@ import pytest
 from claimbook.ledger import Ledger, compared_with
 from claimbook.ledger.conditions import Condition, condition_of, pattern_of
 from claimbook.ledger.schema import LedgerError, load
-from iclutils.ground.estimate import Estimate
+from iclutils.stats.estimate import Estimate
 
 SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
 
@@ -26,7 +26,7 @@ SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
         ("= log(e) - 1 ± sqrt(0.04)", "contradicted", "= 0 to within 0.2"),
         ("in [-1, 3]", "supported", "in [-1, 3]"),
         ("in [max(2, 3), 2 ** 2]", "contradicted", "in [3, 4]"),
-        ("= 1 ± ground.statistics.width(9) / 10", "supported", "= 1 to within 0.66"),
+        ("= 1 ± stats.width(9) / 10", "supported", "= 1 to within 0.66"),
     ],
 )
 def test_a_condition_is_compared(text, outcome, against):
@@ -61,8 +61,8 @@ def test_what_is_no_condition_is_refused(text):
     "text",
     [
         "> os.getpid()",
-        "> ground.statistics.nothing(1)",
-        "> ground.arguments.math.fabs(-1)",  # which the package imports and does not define
+        "> stats.nothing(1)",
+        "> arguments.math.fabs(-1)",  # which the package imports and does not define
     ],
 )
 def test_what_is_no_function_of_the_package_is_refused_where_it_is_compared(text):
@@ -102,7 +102,7 @@ def test_a_page_compares_with_what_the_condition_names():
     assert theory.compare(compared_with(1.0, theory=1.2), {}).outcome == "contradicted"
     with pytest.raises(KeyError, match="'theory' has no value"):
         theory.compare(1.0, {})
-    computed = Condition.parse("= 1 ± ground.statistics.width(trials)")
+    computed = Condition.parse("= 1 ± stats.width(trials)")
     assert computed.compare(compared_with(3.0, trials=9), {}).outcome == "supported"
 
 
@@ -113,7 +113,7 @@ def test_a_page_compares_with_what_the_condition_names():
         ("= 1 ± slack", {"slack": 3.0}, "a margin must be a number or a function"),
         ("> sigma", {"sigma": -1.0}, r"\['sigma'\] are the ledger's own"),
         ("> 1/d", {"d": 50.0}, r"\['d'\] are the ledger's own"),
-        ("= 1 ± ground.statistics.width(d)", {"d": 1.0}, r"\['d'\] are the ledger's own"),
+        ("= 1 ± stats.width(d)", {"d": 1.0}, r"\['d'\] are the ledger's own"),
         ("> log10(2)", {"log10": 1.0}, r"\['log10'\] are the ledger's own"),
     ],
 )

@@ -39,7 +39,7 @@ def test_an_honest_check_of_a_false_row_is_red_without_the_audit(write):
     [
         ("> n", {"n": -1}, "the ledger's own"),
         ("= 0 ± wide", {"wide": 30.0}, "a margin must be"),
-        ("= 0 ± ground.arguments.math.fabs(wide)", {"wide": 30.0}, "is no function of"),
+        ("= 0 ± arguments.math.fabs(wide)", {"wide": 30.0}, "is no function of"),
         ("= 0 ± 1", {"wide": 30.0}, "does not name"),
     ],
 )

@@ -9,7 +9,7 @@ from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED
 from claimbook.ledger.schema import FAILS, HOLDS, IN_PART, NOT_TESTABLE, UNDECIDED_ROW
 from claimbook.ledger.text import AT_YOUR_SETTINGS
 from claimbook.ledger.verdicts import verdict_of
-from iclutils.ground.estimate import Estimate
+from iclutils.stats.estimate import Estimate
 
 # the rows of conftest hold everything to "= 1 ± 0.5"
 YES = Estimate(1.0, 0.05, 9)

@@ -8,8 +8,8 @@ import torch
 
 from claimbook.files import write_atomically
 from claimbook.runs import memo
-from iclutils.ground.randomness import stream
-from iclutils.window import covariates, functions
+from iclutils.randomness import stream
+from iclutils.window import covariates, function_classes
 
 
 @pytest.fixture(autouse=True)
@@ -66,8 +66,8 @@ def test_equal_calls_have_one_digest_in_every_process(capsys):
     code = (
         "import torch\n"
         "from claimbook.runs.memo import call_digest, serialise\n"
-        "from iclutils.ground.randomness import stream\n"
-        "from iclutils.window.functions import Affine\n"
+        "from iclutils.randomness import stream\n"
+        "from iclutils.window.function_classes import Affine\n"
         "grid = torch.linspace(0, 1, 50).double()\n"
         "call = (grid, stream(3, 'x'), [Affine(5), Affine(5)], {'a': 0.1})\n"
         "print(call_digest(serialise(call)))\n"
@@ -128,11 +128,11 @@ def test_after_an_edit_a_value_is_computed_anew_and_the_old_one_goes(
     calls, own_folder, monkeypatch
 ):
     seen, whole = calls
-    law = functions.Affine(5)
+    law = function_classes.Affine(5)
     memo.cached(whole, law)
     asked = []
     monkeypatch.setattr(memo, "code_digest", lambda names: asked.append(names) or "edited")
     assert float(memo.cached(whole, law)[0]) == 2.0
     assert len(seen) == 2
-    assert asked == [{"iclutils.window.covariates", "iclutils.window.functions"}]
+    assert asked == [{"iclutils.window.covariates", "iclutils.window.function_classes"}]
     assert [path.name for path in own_folder.rglob("*.pickle")] == ["edited.pickle"]

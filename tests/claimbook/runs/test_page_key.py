@@ -13,7 +13,7 @@ from claimbook.files import write_atomically
 from claimbook.ledger import Ledger, plain
 from claimbook.pages import CHAPTERS, chapter_path, code_of, read_chapter, toc_chapters
 from claimbook.runs import page_key
-from iclutils.ground import statistics
+from iclutils import stats
 
 ROOT = Path(__file__).resolve().parents[3]
 MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
@@ -132,7 +132,7 @@ def test_a_check_reads_no_field_that_the_key_leaves_out():
     for row in bare.rows.values():
         row.controls = {name: Bare(**control) for name, control in row.controls.items()}
     bare.records = {}
-    mean = statistics.estimate(torch.linspace(-1, 1, 40).double())
+    mean = stats.estimate(torch.linspace(-1, 1, 40).double())
     for book in (whole, bare):
         book.check("mini-mean", mean, controls={"shifted": mean})
     assert whole.records == bare.records

@@ -18,7 +18,7 @@ from claimbook.ledger.comparison import greater
 from claimbook.runs.notebooks import current
 from claimbook.site.downloads import export, portable
 from claimbook.site.results import reservation
-from iclutils.ground.estimate import Estimate
+from iclutils.stats.estimate import Estimate
 
 NOTES = "fair-holds 1 1 0 | holds | 1 2!\nfair-part 1 1 0 | holds in part | 1 2\n"
 SEEDS = {

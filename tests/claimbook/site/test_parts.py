@@ -29,7 +29,7 @@ from claimbook.site import results, stamps
 from claimbook.site.downloads.offers import size_text
 from claimbook.site.pictures.gallery import SVG
 from claimbook.site.verdicts import filters, times
-from iclutils.ground.estimate import Estimate
+from iclutils.stats.estimate import Estimate
 
 SECOND = SOUND + SPECIALIST
 NOTEBOOK = f"book/downloads/{SOUND}.ipynb"

@@ -16,7 +16,7 @@ PROGRAM = """
 from claimbook import cached, read_record
 from claimbook.ledger import Ledger, load, plain
 from claimbook.files import packages
-from iclutils.ground.validation import positive
+from iclutils.validation import positive
 
 import iclutils
 

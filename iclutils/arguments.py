@@ -1,0 +1,135 @@
+"""Argument checks for numbers, sizes and names: all that needs no tensor.
+
+Each error names the argument, its value and what is allowed. The checks of tensors are in
+:mod:`iclutils.validation`, which offers these too.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
+LARGEST_NOISE = 1e100
+
+
+def positive(name: str, value: float) -> float:
+    """A finite real number above zero, returned as it came.
+
+    Raises ``TypeError`` where ``value`` is no real number (a bool is none), ``ValueError`` where it
+    is NaN, infinite, zero or below.
+
+    >>> positive("L", 2.5)
+    2.5
+    >>> positive("L", 0)
+    Traceback (most recent call last):
+    ValueError: L must be finite and in (0, inf); got 0.0
+    """
+    return in_range(name, value, 0.0, math.inf, open_low=True)
+
+
+def nonnegative(name: str, value: float) -> float:
+    """A finite real number, zero or above, returned as it came.
+
+    Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite
+    or below zero.
+    """
+    return in_range(name, value, 0.0, math.inf)
+
+
+def noise(name: str, value: float) -> float:
+    """A standard deviation, zero or above, whose square a number can hold: at most 1e100.
+
+    Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN or out of
+    range.
+    """
+    return in_range(name, value, 0.0, LARGEST_NOISE)
+
+
+def real(name: str, value: object) -> float:
+    """A real number as a ``float``; one too large for it is infinite, and NaN is let through.
+
+    Raises ``TypeError`` for anything else: text, a bool, a list, an array of several numbers.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__float__"):
+        raise TypeError(f"{name} must be a real number; got {value!r}")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf  # type: ignore[operator]
+    except (TypeError, ValueError, RuntimeError):
+        raise TypeError(f"{name} must be one real number; got {value!r}") from None
+
+
+def in_range(
+    name: str,
+    value: float,
+    low: float,
+    high: float,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """A finite real number between ``low`` and ``high``, returned as it came.
+
+    Both ends are allowed, except where ``open_low`` or ``open_high`` leaves one out. Raises
+    ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite or
+    outside.
+    """
+    number = real(name, value)
+    too_low = number < low or (open_low and number == low)
+    too_high = number > high or (open_high and number == high)
+    if not math.isfinite(number) or too_low or too_high:
+        open_low = open_low or low == -math.inf
+        left = "(" if open_low else "["
+        right = ")" if open_high or high == math.inf else "]"
+        allowed = f"{left}{low:g}, {high:g}{right}"
+        raise ValueError(f"{name} must be finite and in {allowed}; got {number!r}")
+    return value
+
+
+def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
+    """A whole number from ``low`` to ``high``, both allowed, as an ``int``.
+
+    Raises ``TypeError`` where ``value`` is no whole number (neither 2.0 nor a bool is one),
+    ``ValueError`` where it is outside.
+
+    >>> whole("n", 9, 1, 5)
+    Traceback (most recent call last):
+    ValueError: n must be in 1..5; got 9
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name} must be a whole number; got {value!r}")
+    number = int(value)
+    if number < low or (high is not None and number > high):
+        allowed = f"at least {low}" if high is None else f"in {low}..{high}"
+        raise ValueError(f"{name} must be {allowed}; got {number}")
+    return number
+
+
+def sizes(name: str, given: Iterable[int]) -> tuple[int, ...]:
+    """The sizes of some axes: whole numbers, zero or above.
+
+    Raises ``TypeError`` where ``given`` is no sequence of whole numbers, ``ValueError`` where one
+    of them is negative.
+
+    >>> sizes("size", [4, 2])
+    (4, 2)
+    """
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise TypeError(f"{name} must be a tuple of whole numbers, such as (4, 2); got {given!r}")
+    return tuple(whole(name, number, low=0) for number in given)
+
+
+def one_of(name: str, value: Value, allowed: Iterable[Value]) -> Value:
+    """One of the ``allowed`` values; ``KeyError`` with all of them where it is none."""
+    choices = list(allowed)
+    if value not in choices:
+        raise KeyError(f"{name} must be one of {choices}; got {value!r}")
+    return value
+
+
+def holds(name: str, mapping: Mapping[str, object], wanted: Iterable[str]) -> None:
+    """Check that a mapping has all the ``wanted`` keys; ``KeyError`` with those that it has not."""
+    missing = [key for key in wanted if key not in mapping]
+    if missing:
+        raise KeyError(f"{name} must hold {missing}; got {list(mapping)}")

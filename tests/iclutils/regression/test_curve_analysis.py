@@ -1,0 +1,175 @@
+"""The top of a hill and its height: against a known parabola, and on noise alone."""
+
+import math
+
+import pytest
+import torch
+
+from iclutils.randomness import stream
+from iclutils.regression import curve_analysis
+from iclutils.stats import share_of_fall
+
+
+def drawn(height, runs, noise=0.1, key=0, at=20.0):
+    tau = torch.arange(1, 81, dtype=torch.float64)
+    noisy = noise * torch.randn(80, runs, dtype=torch.float64, generator=stream(0, "hill", key))
+    return tau, -height * (tau / at).log()[:, None] ** 2 + noisy
+
+
+@pytest.mark.parametrize("factor", [2.0, 4.0])
+def test_the_top_of_a_parabola_is_found(factor):
+    found = [curve_analysis.top(*drawn(0.3, 5, key=key), factor) for key in range(200)]
+    errors = torch.tensor([(one.value - math.log(20)) / one.se for one in found])
+    # of 200 standard normals the mean is within 4/√200 and the spread within 4/√400 of 1
+    assert abs(float(errors.mean())) < 0.3
+    assert abs(float(errors.std()) - 1) < 0.2
+
+
+def test_the_rise_is_that_of_the_curve():
+    tau, logs = drawn(0.3, 5, noise=0.0)
+    near = (tau >= 18) & (tau <= 22)
+    found = curve_analysis.rise(logs)
+    assert found.from_the_left.value == pytest.approx(float(logs[near].mean() - logs[:5].mean()))
+    assert found.to_the_right.value == pytest.approx(float(logs[near].mean() - logs[-5:].mean()))
+
+
+def test_half_of_the_runs_say_where_the_hill_is_and_the_others_how_high():
+    """Two of the first three runs have a hill at 30, the third a higher one at 10."""
+    logs = torch.zeros(80, 6, dtype=torch.float64)
+    logs[30, :2], logs[10, 2] = 1.0, 3.0
+    logs[10, 3:] = 5.0
+    found = curve_analysis.rise(logs)
+    assert found.from_the_left.value == pytest.approx(1.0)  # one of five places is 5 high
+
+
+def test_noise_is_no_hill():
+    # 400 intervals at a level of 1e-4, one-sided: one false alarm has a chance of 2 %
+    alarms = 0
+    for key in range(200):
+        found = curve_analysis.rise(drawn(0.0, 5, key=key)[1])
+        alarms += sum(one.value > one.half_width for one in found)
+    assert alarms == 0
+
+
+def test_published_rows_make_a_curve():
+    rows = [
+        {"d": 5, "tau": 2.0, "checkpoints": [1, 3], "icl": [[1.0, 2.0], [3.0, 4.0]]},
+        {"d": 5, "tau": 1.0, "checkpoints": [1, 3], "icl": [[5.0, 6.0]]},
+        {"d": 6, "tau": 1.0, "icl": [7.0, 8.0]},
+    ]
+    found = curve_analysis.published_curve(rows, 5, checkpoint=3)
+    assert found.tau.tolist() == [1, 2]
+    assert found.logs.exp().flatten().tolist() == pytest.approx([6, 2])
+    assert curve_analysis.published_curve(rows, 6).logs.exp().tolist()[0] == pytest.approx([7, 8])
+    with pytest.raises(ValueError, match="d must be"):
+        curve_analysis.published_curve(rows, 7)
+    with pytest.raises(ValueError, match="not in list"):
+        curve_analysis.published_curve(rows, 5, checkpoint=2)
+
+
+def test_bad_input_is_refused():
+    tau, logs = drawn(0.3, 5)
+    with pytest.raises(ValueError, match="factor must be above 1"):
+        curve_analysis.top(tau, logs, 1)
+    with pytest.raises(ValueError, match="opens upwards"):
+        curve_analysis.top(tau, -logs, 80)
+    with pytest.raises(ValueError, match=r"within 1\.01"):
+        curve_analysis.top(tau, logs, 1.01)
+    with pytest.raises(ValueError, match="R must be"):
+        curve_analysis.rise(logs[:, :3])
+
+
+ROWS = [
+    {
+        "d": 5,
+        "n": n,
+        "sets": sets,
+        "train": [[1.0] * sets, [t] * sets],
+        "icl": [[1.0] * sets, [e] * sets],
+    }
+    for n, sets, t, e in ((10, 3, 1e-4, 1.0), (20, 2, 1e-3, 10.0), (40, 3, 1e-1, 1.0))
+][::-1]
+
+
+def test_curves_rise_in_n_and_keep_the_sets_that_all_have():
+    found = curve_analysis.curves(ROWS, d=5)
+    assert found.numbers == [10, 20, 40]
+    assert tuple(found.icl.shape) == (3, 2, 2)
+    assert found.final.train[:, 0].tolist() == pytest.approx([-4, -3, -1])
+    assert found.at(33) == 2
+    assert found.only([9, 41]).numbers == [10, 40]
+
+
+def test_what_is_fitted_and_the_top():
+    final = curve_analysis.curves(ROWS, d=5).final
+    found = curve_analysis.fitted(final, 1e-2)
+    assert found.value == pytest.approx(30)  # the middle of −3 and −1, between 20 and 40
+    assert found.se == 0
+    assert curve_analysis.peak(final).value == pytest.approx(math.log(20))  # even in log n
+
+
+def test_a_peak_that_moves():
+    late = curve_analysis.curves(ROWS, d=5).final
+    early = curve_analysis.Curves(late.numbers, late.train, late.icl.roll(1, 0) + late.icl)
+    found = curve_analysis.moved(early, late)
+    assert found.value == pytest.approx(
+        curve_analysis.peak(late).value - curve_analysis.peak(early).value
+    )
+    with pytest.raises(ValueError, match="same numbers of prompts"):
+        curve_analysis.moved(early.only([10, 20]), late)
+
+
+def test_bad_input_is_refused_of_fits():
+    with pytest.raises(ValueError, match="each n once"):
+        curve_analysis.curves(ROWS, d=6)
+    with pytest.raises(ValueError, match="each n once"):
+        curve_analysis.curves(ROWS + ROWS, d=5)
+    with pytest.raises(ValueError, match="noise"):
+        curve_analysis.fitted(curve_analysis.curves(ROWS, d=5).final, 0)
+
+
+def test_the_grid_s_part_in_what_is_fitted():
+    """Straight logarithms leave nothing; a bend, a third of what a neighbour's absence moves."""
+    straight = curve_analysis.curves([_row(n, -4 + n / 10) for n in (10, 20, 30, 40)], d=5)
+    # records are read in single precision
+    assert curve_analysis.grid_error(straight, 10**-1.5) == pytest.approx(0, abs=1e-6)
+    bent = curve_analysis.curves(
+        [_row(n, log) for n, log in ((10, -4), (20, -3), (40, -1), (50, 3))], d=5
+    )
+    # the level −2 is crossed at 30; without 20, at 10 + 30·2/3 = 30; without 40, at 20 + 30/6 = 25
+    assert curve_analysis.grid_error(bent, 1e-2) == pytest.approx(5 / 3)
+
+
+def _row(n, log):
+    return {"d": 5, "n": n, "sets": 2, "train": [10.0**log] * 2, "icl": [1.0] * 2}
+
+
+KAPPAS = (0.2, 0.6, 1.0, 3.0, 20.0)
+
+
+def test_an_even_fall_has_its_share_and_its_middle():
+    means = -torch.tensor([math.log(kappa) for kappa in KAPPAS], dtype=torch.float64)
+    logs = means[:, None].expand(-1, 4)
+    share = curve_analysis.share_around(KAPPAS, logs)
+    assert share.value == pytest.approx(math.log(5) / math.log(100))
+    assert share.se == pytest.approx(0, abs=1e-12)
+    assert curve_analysis.halfway(KAPPAS, logs).value == pytest.approx(math.log10(2))  # √(0.2·20)
+    between = curve_analysis.share_around((0.2, 1.0, 20.0), logs[[0, 2, 4]])
+    assert between.value == pytest.approx(share.value)  # a straight line, whatever the grid
+
+
+def test_on_the_grid_it_is_the_share_of_four_means():
+    logs = torch.randn(5, 12, dtype=torch.float64, generator=stream(0, "transition"))
+    logs = logs - 3 * torch.arange(5, dtype=torch.float64)[:, None]
+    found, expected = curve_analysis.share_around(KAPPAS, logs), share_of_fall(logs[[0, 1, 3, 4]])
+    assert tuple(found) == pytest.approx(tuple(expected))
+
+
+def test_bad_input_is_refused_of_transition():
+    logs = torch.zeros(5, 3, dtype=torch.float64)
+    with pytest.raises(ValueError, match="kappas must reach"):
+        curve_analysis.share_around((1, 2, 3, 4, 5), logs)
+    with pytest.raises(ValueError, match="rise"):
+        curve_analysis.halfway((1, 3, 2, 4, 5), logs)
+    with pytest.raises(ValueError, match="logs"):
+        curve_analysis.halfway((1, 2), logs)

@@ -1,0 +1,119 @@
+"""Argument checks: every error names the argument, its value and what is allowed."""
+
+import math
+
+import pytest
+import torch
+
+from iclutils import validation
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: validation.positive("L", 0),
+            ValueError,
+            r"L must be finite and in \(0, inf\); got 0\.0",
+        ),
+        (lambda: validation.positive("L", math.nan), ValueError, "L must be finite"),
+        (lambda: validation.positive("L", math.inf), ValueError, "L must be finite"),
+        (lambda: validation.positive("L", "1"), TypeError, "L must be a real number; got '1'"),
+        (lambda: validation.positive("L", True), TypeError, "L must be a real number; got True"),
+        (
+            lambda: validation.nonnegative("σ", -0.1),
+            ValueError,
+            r"σ must be finite and in \[0, inf\); got -0\.1",
+        ),
+        (
+            lambda: validation.in_range("t", 1.0, -1, 1, open_high=True),
+            ValueError,
+            r"t must be finite and in \[-1, 1\)",
+        ),
+        (lambda: validation.whole("n", 2.0), TypeError, "n must be a whole number; got 2.0"),
+        (lambda: validation.whole("n", True), TypeError, "n must be a whole number"),
+        (lambda: validation.whole("n", 0), ValueError, "n must be at least 1; got 0"),
+        (lambda: validation.whole("n", 9, 1, 5), ValueError, r"n must be in 1\.\.5; got 9"),
+        (
+            lambda: validation.one_of("kind", "x", {"a": 1, "b": 2}),
+            KeyError,
+            r"kind must be one of \['a', 'b'\]; got 'x'",
+        ),
+        (
+            lambda: validation.finite("x", torch.tensor([1.0, math.nan, math.inf])),
+            ValueError,
+            "x must be finite; 2 of its 3",
+        ),
+        (lambda: validation.finite("x", [1.0]), TypeError, "x must be a torch.Tensor; got list"),
+        (
+            lambda: validation.shape("x", torch.zeros(2, 3), "n d", d=4),
+            ValueError,
+            r"x must have shape \(n d\) with d = 4; got",
+        ),
+        (
+            lambda: validation.shape("x", torch.zeros(2, 3), "d d"),
+            ValueError,
+            r"x must have shape \(d d\)",
+        ),
+        (lambda: validation.shape("x", torch.zeros(3), "... n d"), ValueError, r"got \(3,\)"),
+        (
+            lambda: validation.shape("x", torch.zeros(2, 3, 4), "n d"),
+            ValueError,
+            r"got \(2, 3, 4\)",
+        ),
+        (
+            lambda: validation.shape("x", 1.0, "n"),
+            TypeError,
+            r"x must be a torch.Tensor of shape \(n\); got float",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_named_with_what_is_allowed(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_right_arguments_pass_through():
+    assert validation.positive("L", 2) == 2
+    assert validation.whole("n", 3) == 3
+    assert validation.shape("x", torch.zeros(7, 2, 3), "... n d", d=3) == {"n": 2, "d": 3}
+    assert validation.shape("x", torch.zeros(2, 5), "2 d") == {"d": 5}
+
+
+def test_orthonormal_columns_pass_and_others_are_measured():
+    basis = torch.eye(3, dtype=torch.float64)[:, :2]
+    assert validation.orthonormal("B", basis) is basis
+    with pytest.raises(
+        ValueError, match=r"B must have orthonormal columns; they miss by 3\.0e\+00"
+    ):
+        validation.orthonormal("B", 2 * basis)
+    with pytest.raises(ValueError, match="B must be finite"):
+        validation.orthonormal("B", math.nan * basis)
+
+
+RANGES = {
+    "in_range": lambda value: validation.in_range("x", value, -1, 2),
+    "within": lambda value: validation.within(
+        "x", torch.tensor([0.0, value], dtype=torch.float64), -1, 2
+    ),
+}
+
+
+@pytest.mark.parametrize("check", RANGES)
+def test_a_range_holds_its_ends_and_nothing_beyond(check):
+    for value in (-1.0, 0.5, 2.0):
+        RANGES[check](value)
+    for value in (-1 - 1e-9, 2 + 1e-9, math.nan, math.inf, -math.inf):
+        with pytest.raises(ValueError, match="x must be"):
+            RANGES[check](value)
+
+
+def test_columns_that_miss_by_a_little_are_refused():
+    basis = torch.eye(4, dtype=torch.float64)[:, :2]
+    for size, good in ((1e-12, True), (1e-6, False)):
+        moved = basis + size
+        if good:
+            validation.orthonormal("B", moved)
+            continue
+        with pytest.raises(ValueError, match="orthonormal"):
+            validation.orthonormal("B", moved)
