@@ -1,6 +1,5 @@
 """A page as pytest sees it: a file of cells, each a test."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,9 +21,6 @@ from claimbook.runs import notebooks, page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
 DONE = "done"  # of a report's properties: the page's seconds and lines
-# a block in the notebook's language that is no cell: its name is misspelt
-_LOST_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{(?!code-cell\})([\w-]+)\}[ \t]*ipython3", re.MULTILINE)
-_CODE_CELL = re.compile(r"^\s*[`~:]{3,}\s*\{code-cell\}", re.MULTILINE)
 
 
 class Rerun(NamedTuple):
@@ -123,31 +119,17 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 def readable_page(path: Path) -> Any:
     """Read a page as a notebook without outputs.
 
-    Raises ``ValueError`` where the page is not in the table of contents or has no row, and where
-    nbval or the book would not run it or all of its cells.
+    Raises ``ValueError`` where the page is not in the table of contents or has no row. That every
+    cell is one, and not nested in another block, is checked by the strict build.
     """
-    text = path.read_text(encoding="utf8")
     if path.stem not in toc_chapters(ROOT):
         raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
     blocks = schema.load(ROOT / "book" / "claims.yml").chapters
     if path.stem not in blocks or not blocks[path.stem].claims:
         reason = "so that nothing would be checked"
         raise ValueError(f"{path.name} has no claim in book/claims.yml, {reason}")
-    if not text.startswith("---\njupytext:"):
-        reason = "so that neither nbval nor the book would run it"
-        raise ValueError(f"{path.name} has no jupytext header, {reason}")
     notebook = read_chapter(path)
-    cells = code_cells(notebook)
-    misspelt = _LOST_CELL.search(text)
-    if misspelt:
-        line = text.count("\n", 0, misspelt.start(1)) + 1
-        name = misspelt.group(1)
-        raise ValueError(f"{path.name}, line {line}: {{{name}}} must be {{code-cell}} to be run")
-    lost = len(_CODE_CELL.findall(text)) - len(cells)
-    if lost:
-        reason = "stand inside another block and would never be run"
-        raise ValueError(f"{path.name}: {lost} code cell(s) {reason}")
-    for number, cell in enumerate(cells, 1):
+    for number, cell in enumerate(code_cells(notebook), 1):
         cell["outputs"] = []
         cell["execution_count"] = number
     return notebook

@@ -33,10 +33,10 @@ def findings(page: str, seed: int, notebook: Any) -> Iterator[str]:
     if default is None:
         yield f"it has no run with its own seed to compare with: make chapter NAME={page}"
         return
-    knob = schema.load(ROOT / "book" / "claims.yml").chapters[page].knobs["seed"]
+    block = schema.load(ROOT / "book" / "claims.yml").chapters[page]
     before = records(default.notebook)
-    yield from unmoved(before, after, knob.get("recorded", []))
-    yield from disguised_numbers(before, after, knob.get("drawn", []))
+    yield from unmoved(before, after, block.fixed)
+    yield from disguised_numbers(before, after, block.drawn)
 
 
 def note(seed: int, verdicts: Mapping[str, str], page: str) -> None:
@@ -77,7 +77,7 @@ def unmoved(
         moves = [moved for said, _, moved in sampled if _covers(entry, said)]
         if entry.partition(", ")[0] in after and (any(moves) or not moves):
             how = "some of it moved" if moves else "nothing in it is sampled"
-            yield f"{entry}: listed as recorded, but {how}"
+            yield f"{entry}: listed as fixed, but {how}"
 
 
 def disguised_numbers(

@@ -144,11 +144,16 @@ class Row(Strict, frozen=True):
 
 
 class Block(Strict, frozen=True):
-    """One chapter's claims, and the settings at which they are judged."""
+    """One chapter's claims, and the settings at which they are judged.
+
+    ``fixed`` are the rows, or some of their values, that no master seed moves, and ``drawn`` the
+    numbers without an interval that one may move.
+    """
 
     settings: dict[str, Any]
     claims: list[Row]
-    knobs: dict[str, Any] = {}
+    fixed: list[str] = []
+    drawn: list[str] = []
 
     def __post_init__(self) -> None:
         if "seed" not in self.settings:

@@ -26,7 +26,7 @@ def test_what_another_seed_leaves_alone_is_named_unless_it_is_exact():
     assert not list(unmoved(none, none, fixed=["a"]))
 
 
-def test_what_is_recorded_may_stay_and_has_to():
+def test_what_is_fixed_may_stay_and_has_to():
     same, other = {"a": record(1.5)}, {"a": record(1.2)}
     assert not list(unmoved(same, same, fixed=["a"]))
     assert not list(unmoved(same, same, fixed=["a, the headline", "a, part 'd = *"]))
@@ -36,10 +36,10 @@ def test_what_is_recorded_may_stay_and_has_to():
     ]
     for entry in ("a", "a, *"):  # of a row that moved in part, the other part has to be named
         assert list(unmoved(other, same, fixed=[entry])) == [
-            f"{entry}: listed as recorded, but some of it moved"
+            f"{entry}: listed as fixed, but some of it moved"
         ]
     assert list(unmoved(same, same, fixed=["a", "a, control *"])) == [
-        "a, control *: listed as recorded, but nothing in it is sampled"
+        "a, control *: listed as fixed, but nothing in it is sampled"
     ]
 
 
