@@ -106,23 +106,6 @@ def test_a_page_compares_with_what_the_condition_names():
     assert computed.compare(compared_with(3.0, trials=9), {}).outcome == "supported"
 
 
-@pytest.mark.parametrize(
-    ("text", "numbers", "message"),
-    [
-        ("= theory ± 0.1", {"theory": 1.0, "slack": 1.0}, r"it does not name \['slack'\]"),
-        ("= 1 ± slack", {"slack": 3.0}, "a margin must be a number or a function"),
-        ("> sigma", {"sigma": -1.0}, r"\['sigma'\] are the ledger's own"),
-        ("> 1/d", {"d": 50.0}, r"\['d'\] are the ledger's own"),
-        ("= 1 ± stats.width(d)", {"d": 1.0}, r"\['d'\] are the ledger's own"),
-        ("> log10(2)", {"log10": 1.0}, r"\['log10'\] are the ledger's own"),
-    ],
-)
-def test_no_number_of_the_page_takes_the_place_of_one_of_the_ledger(text, numbers, message):
-    condition = Condition.parse(text, {"d": 5.0})
-    with pytest.raises(ValueError, match=message):
-        condition.compare(compared_with(0.1, **numbers), {"sigma": 0.1})
-
-
 def test_the_ledger_compares_what_is_written(write):
     def damage(data):
         rows = data["chapters"]["00_mini"]["claims"]

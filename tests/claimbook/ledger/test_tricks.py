@@ -37,15 +37,19 @@ def test_an_honest_check_of_a_false_row_is_red_without_the_audit(write):
 @pytest.mark.parametrize(
     ("parts", "numbers", "message"),
     [
-        ("> n", {"n": -1}, "the ledger's own"),
-        ("= 0 ± wide", {"wide": 30.0}, "a margin must be"),
-        ("= 0 ± arguments.math.fabs(wide)", {"wide": 30.0}, "is no function of"),
-        ("= 0 ± 1", {"wide": 30.0}, "does not name"),
+        ("> n", {"n": -1}, r"\['n'\] are the ledger's own"),  # a setting
+        ({"d = {d}": "> 1/d"}, {"d": 50}, r"\['d'\] are the ledger's own"),  # of the part's name
+        ({"d = {d}": "= 0 ± stats.width(d)"}, {"d": 1}, "the ledger's own"),
+        ("> log10(n)", {"log10": 1}, "the ledger's own"),
+        ("= 0 ± wide", {"wide": 30}, "a margin must be"),
+        ("= 0 ± arguments.math.fabs(wide)", {"wide": 30}, "is no function of"),
+        ("= 0 ± 1", {"wide": 30}, r"does not name \['wide'\]"),
     ],
 )
-def test_a_page_cannot_widen_its_margin(write, parts, numbers, message):
+def test_no_number_of_the_page_takes_the_place_of_one_of_the_ledger(write, parts, numbers, message):
+    part = {"d = 5" if isinstance(parts, dict) else "": compared_with(FOUND, **numbers)}
     with pytest.raises(ValueError, match=message):
-        judge(write, parts, "> 0", compared_with(FOUND, **numbers))
+        judge(write, parts, "> 0", part, value=FOUND)
 
 
 def test_a_theory_made_of_the_same_draws_is_seen_where_it_is_equal(write):
