@@ -1,7 +1,7 @@
 """How far what a page shows has moved from its reference, in units of how far it may.
 
 Words may not move. Numbers may, as another machine's rounding moves them: those of a claim as
-:func:`claimbook.ledger.lines.distance` says, those in prose, output and tables as
+:func:`claimbook.check.agreement.distance` says, those in prose, output and tables as
 :mod:`claimbook.check.rounding` does, those of figures as :mod:`claimbook.check.figure_snapshot`.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from claimbook.check import figure_snapshot, rounding
+from claimbook.check.agreement import USUAL_DOF, distance, moved
 from claimbook.check.snapshot import Claim, Part, Snapshot
-from claimbook.ledger.lines import USUAL_DOF, distance, moved
 
 PAGE = "page"  # the owner of what belongs to no claim
 

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from claimbook.check.agreement import USUAL_DOF, half_width_factor
 from claimbook.check.rounding import ROUNDED
-from claimbook.ledger.lines import USUAL_DOF, half_width_factor
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 WORDS = ("title", "series", "kind", "colour")  # that tell a series from others of its panel

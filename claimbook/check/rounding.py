@@ -8,7 +8,7 @@ sampled: it may move by that, and the half-width as a claim's may, both at least
 import math
 import re
 
-from claimbook.ledger.lines import width_distance
+from claimbook.check.agreement import width_distance
 
 ROUNDED = 0.02  # relative; or two units of the last place that is written
 UNITS = 2

@@ -8,8 +8,8 @@ from claimbook.check.snapshot import read_expected
 from claimbook.files import ROOT, lock
 from claimbook.ledger import Record, amendments, schema
 from claimbook.ledger.audit import disguised
-from claimbook.ledger.lines import Number, is_exact
 from claimbook.ledger.record import records
+from claimbook.ledger.text import Number, is_exact
 from claimbook.pages import chapter_path
 from claimbook.runs.notebooks import current
 

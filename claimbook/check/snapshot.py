@@ -15,13 +15,14 @@ from typing import Annotated, Any
 import msgspec
 import yaml
 
+from claimbook.check.agreement import USUAL_DOF
 from claimbook.check.figure_snapshot import Series, series_of
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import Comparison
-from claimbook.ledger.lines import USUAL_DOF, Number, rounded
 from claimbook.ledger.record import glued, records
 from claimbook.ledger.schema import VERDICTS
+from claimbook.ledger.text import Number, rounded
 from claimbook.pages import chapter_path, code_cells, toc_chapters
 from claimbook.runs.notebooks import current
 

@@ -5,13 +5,14 @@ from msgspec.structs import replace
 from nbformat import v4
 
 from claimbook.check import rounding
+from claimbook.check.agreement import USUAL_DOF, half_width_factor
 from claimbook.check.differences import PAGE, compare, differences
 from claimbook.check.figure_snapshot import Series, series_of
 from claimbook.check.snapshot import Claim, Headline, Part, Snapshot
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
-from claimbook.ledger.lines import USUAL_DOF, Number, half_width_factor
 from claimbook.ledger.record import VERDICT
+from claimbook.ledger.text import Number
 from iclutils.stats.estimate import Estimate
 
 NUMBER = Number(0.331, 0.012)

@@ -6,7 +6,6 @@ from hypothesis import strategies as st
 
 from claimbook.ledger import count_outcomes, count_signs, format_value
 from claimbook.ledger.comparison import Measured, greater, less
-from claimbook.ledger.lines import moved
 from claimbook.ledger.text import ROUNDING, finding_of, is_exact, rounded, what_came_out
 
 YES = greater(1.0)
@@ -57,7 +56,6 @@ def test_rounded_numbers_are_those_that_are_written(value, half_width):
     else:
         assert abs(number.value - value) <= 0.051 * half_width + 1e-9 * abs(value)
         assert number.half_width == pytest.approx(half_width, rel=0.051)
-    assert moved(number, number) == ""
 
 
 @given(count=st.integers(-(10**6), 10**6))

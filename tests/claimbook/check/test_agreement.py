@@ -2,7 +2,7 @@
 
 import pytest
 
-from claimbook.ledger.lines import moved
+from claimbook.check.agreement import moved
 from claimbook.ledger.text import Number
 
 
