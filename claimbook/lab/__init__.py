@@ -28,8 +28,15 @@ def keep_layout(old: str, new: str) -> str:
     Jupytext wraps long captions and changes quotation marks whenever it saves; so a change of one
     cell alone changes the lines of that cell alone.
     """
-    layouts = {repr(values(found[2])): found[2] for found in OPTIONS.finditer(old)}
-    text = OPTIONS.sub(lambda found: found[1] + layouts.get(repr(values(found[2])), found[2]), new)
+    layouts: dict[str, list[str]] = {}
+    for found in OPTIONS.finditer(old):
+        layouts.setdefault(repr(values(found[2])), []).append(found[2])
+
+    def layout(found: re.Match[str]) -> str:
+        known = layouts.get(repr(values(found[2])), [found[2]])
+        return found[1] + (known.pop(0) if len(known) > 1 else known[0])
+
+    text = OPTIONS.sub(layout, new)
     was, now = HEADER.search(old), HEADER.search(text)
     if was and now and values(was[0]) == values(now[0]):
         text = was[0] + text[now.end() :]
