@@ -1,6 +1,8 @@
-"""The ledger: claims written down before they are measured, and the verdicts on them."""
+"""The ledger: claims written down before they are measured, and the verdicts on them.
 
-from claimbook.ledger import amendments, outputs
+What only the checker and the site need (audit, amendments) is not imported here: no page runs it.
+"""
+
 from claimbook.ledger.conditions import compared_with
 from claimbook.ledger.record import Record, glue_text
 from claimbook.ledger.schema import (
@@ -27,13 +29,11 @@ __all__ = [
     "VERDICTS",
     "Ledger",
     "Record",
-    "amendments",
     "compared_with",
     "count_outcomes",
     "count_signs",
     "format_value",
     "glue_text",
     "load",
-    "outputs",
     "plain",
 ]
