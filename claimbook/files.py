@@ -1,12 +1,10 @@
 """Find the book, read its files, and write them whole or not at all."""
 
 import fcntl
-import io
 import json
 import os
 import tomllib
-import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -16,7 +14,6 @@ import yaml
 
 PRESS = Path(__file__).resolve().parent
 CARRIED = "carried"  # the folder of the installed package with the ledger and the records
-ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 BACKUPS = ("~", ".swp", ".swo", ".bak", ".orig")
 
 
@@ -124,16 +121,6 @@ def lock(folder: Path, refusal: str = "") -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def write_zip(file: io.BytesIO, held: Mapping[str, bytes]) -> None:
-    """Begin a ZIP archive with files by their places, or add them: the same bytes every time."""
-    with zipfile.ZipFile(file, "a") as written:
-        for name in sorted(held):
-            entry = zipfile.ZipInfo(name, ZIP_DATE)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = 0o644 << 16
-            written.writestr(entry, held[name])
 
 
 def files_under(folder: Path, *, deep: bool = True) -> list[Path]:

@@ -87,7 +87,7 @@ class Site:
         (root / "tests" / "expected").mkdir(parents=True)
         shutil.copy(MINI / "claims.yml", root / "book")
         shutil.copy(MINI / "chapters" / f"{SOUND}.md", self.chapter)
-        for name in ("requirements.lock", "pyproject.toml"):
+        for name in ("requirements.lock", "requirements.in", "pyproject.toml", "LICENSE"):
             shutil.copy(ROOT / name, root)
         (root / "CITATION.cff").write_text("title: mini\n")
         self.reference = root / "tests" / "expected" / f"{SOUND}.yml"

@@ -1,22 +1,14 @@
-"""Everything in one file: the site as a ZIP archive, to be read and kept without a network.
+"""Everything in one file: the site as a ZIP archive, to be read and kept without a network."""
 
-The archive holds what the site holds: pages, notebooks, figures with their data, the ledger, the
-recorded results; and the licence. The same site gives the same bytes. The site's page that offers
-the archive states its size; the archive's own copy of it cannot.
-"""
-
-import io
-import re
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from claimbook.files import ROOT, write_atomically, write_zip
-from claimbook.site.downloads.offers import FOLDER, size_text
+from claimbook.files import ROOT
+from claimbook.site.downloads.offers import FOLDER
 
 NAME = "in-context-learning-reproduced"
 PLACE = f"{FOLDER}/{NAME}.zip"
-LEFT_OUT = {".buildinfo", "objects.inv"}  # no reader opens them
-OFFERED = "book/downloads.html"  # the page that offers it
-SIZE = "archive-size"  # the class of the place that states its size there
 FIRST = """\
 To read: open index.html in a browser. Nothing else is needed, and nothing is loaded from the web.
 
@@ -35,31 +27,13 @@ notebooks and as Markdown, to be changed.
 """
 
 
-def archive(site: Path, root: Path = ROOT) -> bytes:
-    """The archive of a site."""
-    held = {
-        path.relative_to(site).as_posix(): path.read_bytes()
-        for path in site.rglob("*")
-        if path.is_file() and path.name not in LEFT_OUT and path != site / PLACE
-    }
-    held["README.txt"] = FIRST.encode()
+def write_archive(site: Path, root: Path = ROOT) -> None:
+    """Put the archive of a finished site into it, with the licence and how to begin."""
+    (site / PLACE).unlink(missing_ok=True)
+    (site / "README.txt").write_text(FIRST, encoding="utf8")
     for name in ("LICENSE", "CITATION.cff"):
         if (root / name).exists():
-            held[name] = (root / name).read_bytes()
-    held[OFFERED] = stating(held[OFFERED], "")
-    file = io.BytesIO()
-    write_zip(file, {f"{NAME}/{name}": text for name, text in held.items()})
-    return file.getvalue()
-
-
-def stating(page: bytes, words: str) -> bytes:
-    """The page that offers the archive, with its size in ``words``."""
-    return re.sub(rb'(<span class="%s">)[^<]*' % SIZE.encode(), rb"\1" + words.encode(), page)
-
-
-def write_archive(site: Path) -> None:
-    """Put the archive of a finished site into it, and its size into the page that offers it."""
-    file = archive(site)
-    page = (site / OFFERED).read_bytes()
-    write_atomically(site / OFFERED, stating(page, f" ({size_text(len(file))})"))
-    write_atomically(site / PLACE, file)
+            shutil.copy(root / name, site)
+    with TemporaryDirectory() as folder:
+        file = shutil.make_archive(f"{folder}/{NAME}", "zip", site.parent, site.name)
+        shutil.move(file, site / PLACE)

@@ -48,7 +48,7 @@ def downloads_book(page: Page, node: Element) -> Sequence[Node | str]:
     link = tag("a", "Everything in one archive", href=page.to_file(archive.PLACE), download="")
     everything = tag(
         "p",
-        tag("span", link, tag("span", classes=[archive.SIZE]), classes=["file"]),
+        link,
         ": this site with all notebooks, figures and their data, the ledger, the recorded results "
         "and the licence, as a ZIP file. Unpack it and open ",
         tag("code", "index.html"),
