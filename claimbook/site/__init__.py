@@ -25,8 +25,6 @@ from sphinx.config import Config
 from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs import page_key
-from claimbook.site.aids.access import mend_pages
-from claimbook.site.aids.description import NOT_FOUND, add_description, take_address
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
 from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from claimbook.site.aids.stamp import add_stamp
@@ -34,8 +32,8 @@ from claimbook.site.content import content_of
 from claimbook.site.downloads.archive import write_archive
 from claimbook.site.downloads.offers import offers_of
 from claimbook.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
-from claimbook.site.downloads.repository import switch_buttons
 from claimbook.site.fill import FILLS, Gathered, fill_page
+from claimbook.site.fixes import fix_pages
 from claimbook.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from claimbook.site.page import write_gathering_anew
 from claimbook.site.pictures.explorers import Explorer, add_scripts, drop_comments
@@ -53,7 +51,6 @@ LATE = 900  # after MyST-NB, which would make a suffix of each page that it is t
 TEMPLATES = Path(__file__).with_name("templates")
 DRESS = (  # what is added to a page that is about to be written, in this order
     add_stamp,
-    add_description,
     add_scripts,
     add_ways_on,
 )
@@ -68,7 +65,7 @@ def show_runs(app: Sphinx, config: Config) -> None:
     }
     config.book_inputs = page_key.inputs(ROOT)
     config.templates_path.append(str(TEMPLATES))
-    config.html_additional_pages[NOT_FOUND] = f"{NOT_FOUND}.html"
+    config.html_additional_pages["404"] = "404.html"
 
 
 def drop_thebe(app: Sphinx) -> None:
@@ -88,6 +85,8 @@ def dress(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
     """Add to a page all that is added to pages."""
+    if pagename == app.config.root_doc:
+        context["docstitle"] = ""  # its own title is the book's: once is enough
     for add in DRESS:
         add(app, pagename, context, doctree)
 
@@ -100,7 +99,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     content = content_of(app)
     offers_of(content).write(site)
     write_figures(figures_of(content).values(), site)
-    mend_pages(site)
+    fix_pages(site)
     drop_comments(site)
     write_archive(site)
     note_state(app)
@@ -138,8 +137,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("config-inited", show_runs, priority=LATE)
-    app.connect("config-inited", take_address)
-    app.connect("config-inited", switch_buttons)
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", place_lines)
     app.connect("doctree-read", check_places)

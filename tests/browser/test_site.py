@@ -107,13 +107,6 @@ def test_no_link_inside_the_site_is_dead():
     assert not dead
 
 
-def test_a_shared_title_is_plain_text():
-    pattern = re.compile(r'property="og:title" content="([^"]*)"')
-    titles = {name: pattern.findall(text_of(name)) for name in PAGES}
-    assert all(titles[f"book/chapters/{name}.html"] for name in toc_chapters())
-    assert not [name for name, found in titles.items() if "lt;" in "".join(found)]
-
-
 def test_no_markup_of_a_docstring_is_left_raw():
     assert not [name for name in PAGES if "/reference/" in name and "``" in text_of(name)]
 

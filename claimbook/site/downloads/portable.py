@@ -21,7 +21,6 @@ from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.record import record_of
 from claimbook.pages import CHAPTERS, chapter_path, read_chapter
 from claimbook.site.content import content_of
-from claimbook.site.downloads import repository
 from claimbook.site.downloads.markdown import Markdown
 from claimbook.site.downloads.offers import HANDOUT
 from claimbook.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
@@ -33,7 +32,7 @@ PREFACE = (
     "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
     "of the run that the book shows. To run it anywhere, install the package `iclutils` and the "
     "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
-    "{repository} it runs as it is.*"
+    "the book's repository it runs as it is.*"
 )
 ABOUT_HANDOUT = (
     "*Exercises of “In-Context Learning, Reproduced” (CC BY 4.0). Figures and formulas have the "
@@ -82,7 +81,7 @@ def portable(
     from nbformat import v4
 
     placed = {mark["claim"] for mark in places(app.env.get_doctree(page.name), "mark")}
-    cells = [v4.new_markdown_cell(PREFACE.format(repository=repository.linked(app)))]  # type: ignore[no-untyped-call]
+    cells = [v4.new_markdown_cell(PREFACE)]  # type: ignore[no-untyped-call]
     words: list[str] = []
     last = -1
     for piece in [*text_and_cells(doctree, writer, 1), len(notebook.cells)]:

@@ -568,19 +568,6 @@ def test_the_code_of_a_figure_opens_below_it_with_what_was_computed_for_it(pages
 # -------------------------------------------------------------- terms, search, notes
 
 
-def test_pages_describe_themselves(pages):
-    kinds = {}
-    for name, soup in pages.items():
-        kind = soup.find("meta", property="og:type")
-        title = soup.find("meta", property="og:title")
-        if kind is not None:
-            kinds[name] = kind["content"]
-            assert title["content"] in said(soup.h1)
-            assert soup.find("meta", attrs={"name": "description"})["content"] in said(soup.article)
-    assert kinds.pop("book/intro.html") == "website"
-    assert set(kinds.values()) == {"article"}
-
-
 def test_numbers_in_tables_are_typeset_on_every_page(pages):
     cells = [cell for soup in pages.values() for cell in soup.select("td[id^=T_]")]
     assert [said(cell) for cell in cells] == ["−0.5"]

@@ -1,14 +1,12 @@
-"""What is made for readers, without a browser: notebooks, the archive, addresses."""
+"""What is made for readers, without a browser: notebooks, the archive."""
 
 import re
 import zipfile
-from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.site.aids import description
 from claimbook.site.downloads import archive, markdown, portable
 from claimbook.site.downloads.markdown import Markdown
 from claimbook.site.verdicts import times
@@ -79,34 +77,6 @@ def test_the_archive_holds_the_site_and_how_to_begin(tmp_path):
             names = {name for name in held.namelist() if not name.endswith("/")}
         others = {"README.txt", "LICENSE", "CITATION.cff"}
         assert names == {f"html/{name}" for name in shown | others}
-
-
-@pytest.mark.parametrize("site", ["", "https://example.org/"])
-def test_a_page_names_its_address_only_where_the_site_has_one(site):
-    config = SimpleNamespace(html_baseurl=site, html_title="A book", root_doc="book/intro")
-    env = SimpleNamespace(titles={"book/a": nodes.title("", "A page")})
-    context = {}
-    page = nodes.section("", nodes.paragraph("", "Its words."))
-    app = SimpleNamespace(config=config, env=env)
-    description.add_description(app, "book/a", context, page)
-    meta = r'<meta (?:name|property)="(.*?)" content="(.*?)">'
-    said = dict(re.findall(meta, context["metatags"]))
-    assert said["description"] == "Its words."
-    assert said.get("og:url") == (f"{site}book/a.html" if site else None)
-
-
-@pytest.mark.parametrize(
-    ("given", "used"),
-    [("", ""), ("https://a.b/c", "https://a.b/c/"), ("https://a.b/", "https://a.b/")],
-)
-def test_the_address_of_the_site_ends_with_a_slash(monkeypatch, given, used):
-    class Config:
-        html_baseurl = ""
-
-    monkeypatch.setenv("SITE_ADDRESS", given)
-    config = Config()
-    description.take_address(None, config)
-    assert config.html_baseurl == used
 
 
 def test_the_literature_is_linked_and_used():

@@ -1,6 +1,5 @@
-"""The site's extension without Sphinx: roles, sources, addresses."""
+"""The site's extension without Sphinx: roles, sources, fixes."""
 
-from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -8,8 +7,8 @@ import yaml
 from claimbook import ledger
 from claimbook.files import ROOT
 from claimbook.ledger.schema import Document
-from claimbook.site.aids import access
-from claimbook.site.downloads import offers, repository
+from claimbook.site import fixes
+from claimbook.site.downloads import offers
 from claimbook.site.verdicts import sentences
 from claimbook.site.words import document_words
 
@@ -63,37 +62,16 @@ def test_sizes(size, text):
 
 
 def test_only_empty_headings_become_cells():
-    assert access.mend('<th class="a"> </th><th>x</th>') == '<td class="a"></td><th>x</th>'
-    assert access.mend(access.mend("<th></th>")) == "<td></td>"
+    assert fixes.fix('<th class="a"> </th><th>x</th>') == '<td class="a"></td><th>x</th>'
+    assert fixes.fix(fixes.fix("<th></th>")) == "<td></td>"
 
 
 def test_the_theme_is_settled_before_anything_is_coloured():
     written = 'root.dataset.theme = localStorage.getItem("theme") || "auto";'
-    assert '"auto"' not in access.mend(written)
-    assert "prefers-color-scheme" in access.mend(written)
+    assert '"auto"' not in fixes.fix(written)
+    assert "prefers-color-scheme" in fixes.fix(written)
 
 
-def configured(url):
-    """A Sphinx application as far as the address of the repository goes."""
-    options = {"repository_url": url, **dict.fromkeys(repository.BUTTONS, False)}
-    return SimpleNamespace(config=SimpleNamespace(html_theme_options=options))
-
-
-def test_links_to_the_repository_appear_with_its_address():
-    app = configured("https://example.org/book/")
-    repository.switch_buttons(app, app.config)
-    assert all(app.config.html_theme_options[name] for name in repository.BUTTONS)
-    assert repository.linked(app) == "[the book's repository](https://example.org/book)"
-
-
-def test_without_an_address_there_is_no_link_to_the_repository():
-    app = configured("")
-    repository.switch_buttons(app, app.config)
-    assert not any(app.config.html_theme_options[name] for name in repository.BUTTONS)
-    assert "](" not in repository.linked(app)
-
-
-def test_an_address_that_is_none_is_refused():
-    app = configured("github.com/owner/name")
-    with pytest.raises(ValueError, match="must begin with https"):
-        repository.switch_buttons(app, app.config)
+def test_what_theorems_and_exercises_say_has_no_id_of_all():
+    said = '<section id="exercise-content"><p>x</p></section><section id="own"></section>'
+    assert fixes.fix(said) == '<section><p>x</p></section><section id="own"></section>'

@@ -1,10 +1,7 @@
-"""What the theme, docutils and pandas write that a reader cannot use, mended in finished pages.
+"""What the theme, docutils and pandas write that a reader cannot use, replaced in finished pages.
 
-What a screen reader cannot say, what is loaded and not used, what is settled too late. Of its
-writers only docutils could be overridden here: the theme builds its arrow in its own Python and its
-sidebar and head in templates that would have to be copied whole, and tables of pandas come as
-finished HTML. Each is one fixed piece of text, so the finished pages are mended by replacing it; a
-parser would write every page anew, and differently.
+What a screen reader cannot say, what is loaded and not used, what is settled too late. Each is one
+fixed piece of text of a writer that cannot be told otherwise.
 """
 
 import re
@@ -13,8 +10,7 @@ from pathlib import Path
 from claimbook.files import write_atomically
 from claimbook.site.numbers import typeset_numbers
 
-# (the pattern of what is written, what it should be)
-MENDED = [
+FIXES = [  # the pattern of what is written, what it should be
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
     (
         r'<summary>(?=<span class="toctree-toggle")',
@@ -41,25 +37,22 @@ MENDED = [
     ),
     # and until then, or where no script runs, there are no colours, and each figure twice
     (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
-    # Sphinx: a span in a span for each word of a signature, a tenth of a page of the package
-    (
-        r'(<span class="(?:n|o|p|k|default_value)">)<span class="pre">([^<]*)</span>',
-        r"\1\2",
-    ),
+    # sphinx-proof and sphinx-exercise: one id for what all theorems and exercises say
+    (r'(<section|<div) id="(?:exercise|solution|proof)-content"', r"\1"),
 ]
 
 
-def mend(text: str) -> str:
-    """A page with all of it mended."""
-    for written, better in MENDED:
+def fix(text: str) -> str:
+    """Replace all of it in a page."""
+    for written, better in FIXES:
         text = re.sub(written, better, text)
     return text
 
 
-def mend_pages(site: Path) -> None:
-    """Mend every page of the site, and typeset the numbers of its tables."""
+def fix_pages(site: Path) -> None:
+    """Replace it in every page of the site, and typeset the numbers of its tables."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf8")
-        mended = typeset_numbers(mend(text))
-        if mended != text:
-            write_atomically(page, mended)
+        fixed = typeset_numbers(fix(text))
+        if fixed != text:
+            write_atomically(page, fixed)
