@@ -26,7 +26,6 @@ from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs import page_key
 from claimbook.site.aids.labels import FIRST, THEN, add_ways_on, give_numbers_back, label_pages
-from claimbook.site.aids.lecture import Prediction, PredictionEnd, SourceLine
 from claimbook.site.aids.stamp import add_stamp
 from claimbook.site.content import content_of
 from claimbook.site.downloads.archive import write_archive
@@ -34,6 +33,7 @@ from claimbook.site.downloads.offers import offers_of
 from claimbook.site.downloads.portable import AFTER_THE_NUMBERS, write_portable
 from claimbook.site.fill import FILLS, Gathered, fill_page
 from claimbook.site.fixes import fix_pages
+from claimbook.site.lecture import Prediction, PredictionEnd
 from claimbook.site.nodes import depart_tag, from_run, html_tag, skip_tag, visit_tag
 from claimbook.site.page import write_gathering_anew
 from claimbook.site.pictures.explorers import Explorer, add_scripts, drop_comments
@@ -123,7 +123,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("run-times", Gathered)
     app.add_directive("prediction", Prediction)
     app.add_directive("prediction-end", PredictionEnd)
-    app.add_directive("source-line", SourceLine)
     # pages hold what was read and run: when that changes, all of them are read again
     app.add_config_value("book_inputs", "", "env")
     app.add_role("claim-value", ClaimRole("inline_value"))

@@ -10,10 +10,10 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from claimbook.site.aids.lecture import fold_predictions
 from claimbook.site.cells import move_setup
 from claimbook.site.content import content_of
 from claimbook.site.downloads import lists
+from claimbook.site.lecture import fold_predictions
 from claimbook.site.nodes import as_nodes, from_run, html_tag
 from claimbook.site.numbers import write_symbols
 from claimbook.site.page import GATHERS, TAKEN_HOME, Fill, Page, note

@@ -1,1 +1,1 @@
-"""What helps a reader along: titles, search, previews, glossary, addresses, a stamp."""
+"""What helps a reader along: labels and a stamp."""

@@ -101,9 +101,8 @@ train()
 ```{{prediction-end}}
 ```
 
-```{{source-line}}
+{{.source-line}}
 After *a paper*.
-```
 
 ## Exercises
 

@@ -1,4 +1,4 @@
-"""What a page needs to teach: a prediction that the reader makes first, and a grey line of source.
+"""A prediction that the reader makes before the page tells.
 
     ```{prediction} Which way does the window move?
     - it narrows
@@ -54,20 +54,6 @@ class PredictionEnd(SphinxDirective):
         place = tag("div", classes=[END])
         self.set_source_info(place)
         return [place]
-
-
-class SourceLine(SphinxDirective):
-    """``{source-line}``: a small grey line that names the paper."""
-
-    has_content = True
-
-    def run(self) -> list[nodes.Node]:
-        """The line; it is a paragraph."""
-        found = self.parse_content_to_nodes()
-        if len(found) != 1 or not isinstance(found[0], nodes.paragraph):
-            raise self.error("source-line: it must hold one paragraph")
-        found[0]["classes"].append("source-line")
-        return found
 
 
 def is_of(node: nodes.Node, name: str) -> bool:
