@@ -10,6 +10,9 @@ from pathlib import Path
 from claimbook.files import write_atomically
 from claimbook.site.numbers import typeset_numbers
 
+# a font is fetched when a line that it sets is laid out: too late for font-display: optional
+FACES = ["1em 'Source Serif 4'", "1em 'Source Sans 3'"]
+FETCH = f"<script>{FACES}.forEach(face => document.fonts.load(face));</script>"
 FIXES = [  # the pattern of what is written, what it should be
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
     (
@@ -37,6 +40,10 @@ FIXES = [  # the pattern of what is written, what it should be
     ),
     # and until then, or where no script runs, there are no colours, and each figure twice
     (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
+    (
+        r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)',
+        rf"\1{FETCH}",
+    ),
     # sphinx-proof and sphinx-exercise: one id for what all theorems and exercises say
     (r'(<section|<div) id="(?:exercise|solution|proof)-content"', r"\1"),
 ]

@@ -75,3 +75,10 @@ def test_the_theme_is_settled_before_anything_is_coloured():
 def test_what_theorems_and_exercises_say_has_no_id_of_all():
     said = '<section id="exercise-content"><p>x</p></section><section id="own"></section>'
     assert fixes.fix(said) == '<section><p>x</p></section><section id="own"></section>'
+
+
+def test_fonts_are_fetched_behind_the_styles_and_asked_for_once():
+    styles = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
+    fixed = fixes.fix(styles)
+    assert fixed.startswith(f"{styles}<script>")
+    assert fixes.fix(fixed) == fixed
