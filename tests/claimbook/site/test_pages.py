@@ -25,9 +25,9 @@ SEEDS = {
     "fair-holds": {"1": "holds", "2": "not holds"},
     "fair-part": {"1": "holds in part", "2": "holds in part"},
 }
-EXPLORER = """```{explorer} phases
+EXPLORER = """```{explorer} plateau
 :alt: Two curves, "one late".
-:settings: K=20&p1=0.3
+:settings: done=20&K=100
 
 Turn **it**.
 ```
@@ -275,11 +275,11 @@ def test_an_explorer_brings_its_scripts_to_its_page_alone(site):
     page = site[1]["book/notes"]
     scripts = re.findall(r'<script defer="defer" src="\.\./_static/explorers/(\w+)\.js', page)
     assert scripts[0] == "numbers"
-    assert scripts[-3:] == ["stages_theory", "phases", "start"]
+    assert scripts[-3:] == ["stages_theory", "plateau", "start"]
     assert "_static/explorers.css" in page
     assert "<p>Turn <strong>it</strong>.</p>" in page
-    (place,) = re.findall(r'<div class="explorer" data-explorer="phases"[^>]*>', page)
-    assert 'data-settings="K=20&amp;p1=0.3"' in place
+    (place,) = re.findall(r'<div class="explorer" data-explorer="plateau"[^>]*>', page)
+    assert 'data-settings="done=20&amp;K=100"' in place
     assert 'Two curves, &quot;one late&quot;.</noscript>' in page
     assert "_static/explorers" not in site[1]["book/intro"]
 
