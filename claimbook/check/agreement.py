@@ -11,14 +11,12 @@ ERRORS = 3.0  # by so many standard errors may the logarithm of a half-width dif
 LEAST_CHANGE = 0.01  # of a half-width, relative: known as well as a number can be
 
 
-def moved(expected: Number | None, found: Number | None, dof: float = USUAL_DOF) -> str:
-    """How a number differs from what it was, in words; empty where the two agree.
+def moved(expected: Number, found: Number, dof: float = USUAL_DOF) -> str:
+    """Say how a number differs from what it was; nothing where the two agree.
 
     They agree where :func:`distance` is at most 1; ``dof`` are the degrees of freedom behind the
     half-width, infinite where that is known.
     """
-    if expected is None or found is None:
-        return "" if expected is found else "one of the two has no value"
     if distance(expected, found, dof) <= 1:
         return ""
     change = found.value - expected.value
@@ -35,7 +33,7 @@ def moved(expected: Number | None, found: Number | None, dof: float = USUAL_DOF)
 
 
 def distance(expected: Number, found: Number, dof: float = USUAL_DOF) -> float:
-    """How far a number moved, in units of how far it may.
+    """Measure how far a number moved, in units of how far it may.
 
     A sampled value may move by its half-width, the smaller one of the two, and the half-width by
     :func:`half_width_factor`. A computed number, which has none, may move by
@@ -54,9 +52,9 @@ def distance(expected: Number, found: Number, dof: float = USUAL_DOF) -> float:
 def width_distance(
     expected: float, found: float, dof: float = USUAL_DOF, room: float | None = None
 ) -> float:
-    """How far a half-width changed, in units of how far it may; ``room`` is what rounding may do.
+    """Measure how far a half-width changed, in units of how far it may.
 
-    That is a unit of the second digit, to which half-widths are written.
+    ``room`` is what rounding may do: a unit of the second digit, to which half-widths are written.
     """
     low, high = sorted((expected, found))
     if low == high or not math.isfinite(high):
@@ -68,7 +66,7 @@ def width_distance(
 
 
 def half_width_factor(dof: float) -> float:
-    r"""By which factor a half-width with so many degrees of freedom may differ from another one.
+    r"""Compute by which factor half-widths with so many degrees of freedom may differ.
 
     It is itself a sample: the logarithm of the ratio of two, from trials of one law, has the
     standard error :math:`1/\sqrt{\nu}` with ν degrees of freedom. Three of them are allowed.

@@ -1,4 +1,4 @@
-"""The figures of two runs: whether they show the same, but for another machine's rounding.
+"""The figures of a page: their series, and how far they moved between two runs.
 
 A reference holds each series of a figure at five places. A number may differ by ``ROUNDED``, or by
 a little of what its panel shows. Where a training is not stable, the last bit of a sum decides
@@ -51,7 +51,7 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     @property
     def name(self) -> str:
-        """What tells it from the other series of its figure."""
+        """The words that tell it from the other series of its figure."""
         words = (self.title, self.series, self.kind, self.colour)
         return " · ".join([str(self.panel), *filter(None, words)])
 
@@ -66,7 +66,7 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 def series_of(text: str) -> list[Series]:
-    """The series of a figure's table, but for those of drawings."""
+    """Read the series of a figure's table, but for those of drawings."""
     grouped: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(text)):
         if row.get("x_axis") or row.get("y_axis"):
@@ -83,14 +83,14 @@ def series_of(text: str) -> list[Series]:
 
 
 def places(count: int) -> list[int]:
-    """Five places of a series, its ends among them; all of a shorter one."""
+    """Choose five places of a series, its ends among them; all of a shorter one."""
     if count <= PLACES:
         return list(range(count))
     return [round(step * (count - 1) / (PLACES - 1)) for step in range(PLACES)]
 
 
 def entry(text: str) -> Entry:
-    """A number of a figure to four digits; nothing where nothing is shown."""
+    """Round a number of a figure to four digits; None where nothing is shown."""
     return float(f"{float(text):.4g}") if text else None
 
 
@@ -117,7 +117,7 @@ def compare(
 
 
 def distances(figure: Sequence[Series], old: Series, new: Series) -> dict[str, float]:
-    """How far a series moved along each axis, and its bars, in units of how far they may."""
+    """Measure how far a series moved along each axis, and its bars, of how far they may."""
     found = {}
     for axis in old.at:
         shown = EXTENT * extent(figure, old.panel, axis)
@@ -132,14 +132,14 @@ def distances(figure: Sequence[Series], old: Series, new: Series) -> dict[str, f
 
 
 def chances(figure: Sequence[Series], one: Series, along: str) -> Any:
-    """How far chance may move each place of a series along an axis; 0 where nothing was drawn."""
+    """Tell how far chance may move each place of a series along an axis; 0 for no sample."""
     share, spread = (0.5, one) if one.kind == BARS else (WANDER, band_of(figure, one))
     widths = np.empty(0) if spread is None else lengths(spread, along)
     return share * widths if widths.size else np.zeros(min(one.points, PLACES))
 
 
 def band_of(figure: Sequence[Series], one: Series) -> Series | None:
-    """The band in which a line of its colour runs, itself for a band, or nothing."""
+    """Find the band in which a line of its colour runs; a band is its own."""
     for other in figure:
         same_place = (other.panel, other.colour, other.x) == (one.panel, one.colour, one.x)
         if other.kind == "band" and same_place:
@@ -148,7 +148,7 @@ def band_of(figure: Sequence[Series], one: Series) -> Series | None:
 
 
 def lengths(series: Series, along: str) -> Any:
-    """How long the bars of points are, or how wide a band is, along an axis; empty without any.
+    """Measure the bars of points, or the width of a band, along an axis; empty without any.
 
     A bar that is not there, or has no end, has the length 0.
     """
@@ -157,7 +157,7 @@ def lengths(series: Series, along: str) -> Any:
 
 
 def bar_distance(old: Series, new: Series, along: str) -> float:
-    """How far bars have changed in length, in units of how far a half-width may, as written."""
+    """Measure how far bars changed in length, in units of how far a half-width may."""
     one, other = lengths(old, along), lengths(new, along)
     written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.empty(0))))
     low, high = np.minimum(one, other), np.maximum(one, other)
@@ -168,14 +168,14 @@ def bar_distance(old: Series, new: Series, along: str) -> float:
 
 
 def extent(found: Sequence[Series], panel: int, axis: str) -> float:
-    """How much of an axis the series of a panel take up."""
+    """Measure how much of an axis the series of a panel take up."""
     shown = [one.at[axis] for one in found if one.panel == panel and axis in one.at]
     finite = [value for entries in shown for value in entries if np.isfinite(value)]
     return max(finite, default=0.0) - min(finite, default=0.0)
 
 
 def distance(expected: Any, found: Any, room: Any) -> float:
-    """How far the entries of a series moved at most, in units of ``room`` or of rounding."""
+    """Measure how far the entries of a series moved, in units of ``room`` or of rounding."""
     same = (expected == found) | (np.isnan(expected) & np.isnan(found))
     allowed = np.maximum(ROUNDED * abs(expected), room)
     with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞

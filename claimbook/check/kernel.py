@@ -1,4 +1,4 @@
-"""The kernel that runs a chapter's cells, where the book needs another behaviour than nbval's."""
+"""The kernel that runs the cells of a page, where it has to behave otherwise than nbval's."""
 
 import ast
 import json
@@ -36,7 +36,7 @@ def prepare_environment(root: Path) -> None:
 
 
 def adapt(kernel: Any) -> None:
-    """Give an nbval kernel the book's way of running a cell and of waiting for its reply."""
+    """Make an nbval kernel run cells as a notebook does, and notice when it has died."""
 
     def execute(source: str, allow_stdin: bool | None = None) -> str:
         # nbval runs cells with store_history=False: IPython then does not see a trailing ';'
@@ -53,7 +53,7 @@ def adapt(kernel: Any) -> None:
 
 
 def run_first(kernel: Any, source: str) -> None:
-    """Run what comes before a chapter's first cell; ``RuntimeError`` where it fails."""
+    """Run some code before the first cell; raise ``RuntimeError`` where it fails."""
     asked = kernel.kc.execute(source, silent=True)
     reply = await_reply(kernel, asked, CELL_TIMEOUT)
     if reply["status"] != "ok":
@@ -69,7 +69,7 @@ def loaded_files(kernel: Any) -> list[Path]:
 
 
 def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
-    """Wait for the kernel's reply to a cell, ``timeout`` seconds at most; the reply's content.
+    """Wait for the kernel's reply to a cell, ``timeout`` seconds at most; return its content.
 
     nbval's own way waits out the whole time when the kernel has died; this one looks every two
     seconds. Raises ``RuntimeError`` for a dead kernel and ``queue.Empty`` when the time is over.
@@ -91,6 +91,6 @@ def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
 
 
 def processor_seconds(kernel: Any) -> float:
-    """What a kernel has computed: on one thread this is its runtime on an idle core."""
+    """Ask how long a kernel has computed: on one thread, its runtime on an idle core."""
     times = psutil.Process(kernel.km.provisioner.process.pid).cpu_times()
     return float(times.user + times.system)

@@ -50,13 +50,13 @@ class Variant(NamedTuple):
 
     @property
     def missing(self) -> str:
-        """What the processor lacks for it; empty where it can run."""
+        """The instructions that the processor lacks for it; empty where it can run."""
         need = NEEDS.get(self.name, "")
         return "" if not need or need in instructions() else need
 
     @property
     def prelude(self) -> str:
-        """What its kernels run before the first cell."""
+        """The code that its kernels run before the first cell."""
         if self.name != PERTURBED:
             return ""
         module, _, function = perturbing(ROOT).partition(":")
@@ -64,7 +64,7 @@ class Variant(NamedTuple):
 
 
 def variants(asked: str) -> list[Variant]:
-    """The variants that ``asked`` names: ``all``, or words like ``"avx2 perturbed:3"``.
+    """Read the variants that ``asked`` names: ``all``, or words like ``"avx2 perturbed:3"``.
 
     Raises ``ValueError`` for another word. All are those that this machine has.
 
@@ -85,7 +85,7 @@ def _variant(word: str) -> Variant:
 
 
 def instructions() -> set[str]:
-    """The sets of instructions of this processor, where the system says them."""
+    """List the sets of instructions of this processor, where the system says them."""
     if platform.machine().lower() not in ("x86_64", "amd64") or not CPU.exists():
         return set()
     lines = CPU.read_text(encoding="utf8").splitlines()
@@ -93,7 +93,7 @@ def instructions() -> set[str]:
 
 
 def perturbing(root: Path) -> str:
-    """The book's function that moves draws and starts, as ``module:function``.
+    """Look up the book's function that moves draws and starts, as ``module:function``.
 
     Raises ``ValueError`` where ``pyproject.toml`` names none.
     """
@@ -131,7 +131,7 @@ def give_threads(notebook: Any) -> None:
 
 
 def report(found: Iterable[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
-    """Lines that say, for each page and variant, what moved and by how much of what it may.
+    """Say for each page and variant what moved, and by how much of what it may.
 
     >>> print(*report([("06_stages", "avx2", {"slope": 0.25, "count": 0.0})]), sep="\\n")
     06_stages, avx2: 1 of 2 numbers moved, at most by 0.25 of what they may

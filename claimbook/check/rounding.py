@@ -1,4 +1,4 @@
-"""Texts with numbers in them: how far the numbers moved, in units of how far they may.
+"""How far the numbers in a text moved, in units of how far they may.
 
 A number may move by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without a
 decimal place, by the latter alone: it is a setting. One with its half-width, ``25.5 ± 4.4``, was
@@ -17,12 +17,12 @@ _MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
 def alike(expected: str, found: str) -> bool:
-    """Whether two texts have the same words, and numbers that moved no further than they may."""
+    """Tell whether two texts have the same words, and numbers no further apart than they may be."""
     return distance(expected, found) <= 1
 
 
 def distance(expected: str, found: str) -> float:
-    """How far the numbers of two texts are apart at most, in units of how far they may be.
+    """Measure how far the numbers of two texts are apart at most, in units of how far they may be.
 
     Infinite where the words differ.
     """
@@ -36,7 +36,7 @@ def distance(expected: str, found: str) -> float:
 
 
 def measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> float:
-    """How far apart two numbers with their half-widths are, in units of how far they may be.
+    """Measure how far apart two numbers with half-widths are, in units of how far they may be.
 
     >>> measured_distance(("25.5", "4.4"), ("25.8", "3.1")) < 1
     True
@@ -58,14 +58,14 @@ def measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> floa
 
 
 def last_place(text: str) -> float:
-    """The unit of the last decimal place of a written number; 0 of one without any."""
+    """Find the unit of the last decimal place of a written number; 0 for one without any."""
     mantissa, _, power = text.partition("e")
     decimals = len(mantissa.partition(".")[2])
     return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0
 
 
 def number_distance(expected: str, found: str) -> float:
-    """How far apart two numbers are, in units of two of the last decimal place or of 2 %."""
+    """Measure how far apart two numbers are, in units of two of the last place or of 2 %."""
     before, now = (float(text.replace("−", "-")) for text in (expected, found))
     change = abs(before - now)
     room = max(UNITS * last_place(expected), ROUNDED * abs(before)) * (1 + 1e-9)

@@ -1,1 +1,0 @@
-from claimbook.ledger.record import tightest as tightest
