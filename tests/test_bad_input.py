@@ -32,7 +32,7 @@ from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages import attention as stage_attention
 from iclutils.stages import prompts as stage_prompts
 from iclutils.stages import training
-from iclutils.stages.theory import equal_features, finite_prompts, meanfield
+from iclutils.stages.theory import equal_features, finite_prompts, meanfield, time_bounds
 from iclutils.window import (
     alignment,
     attention,
@@ -207,6 +207,50 @@ SILENT = {  # once a value came, or NaN
     "closing till 1e4": Bad(lambda: equal_features.closing(8, INF, end=1e4), "end .* 10000"),
     "velocity at NaN": Bad(
         lambda: meanfield.velocity("rare", 5, 0.5, [NAN, 0, 0]), "entries .*nan"
+    ),
+    "the best value of no prompts": Bad(
+        lambda: stage_attention.best_value(0 * EYE, ones(0, 3), P), "prompts in counts .* 0"
+    ),
+    "the best value of probabilities that sum to 2": Bad(
+        lambda: stage_attention.best_value(0 * EYE, COUNTS, 2 * P), "p must .*"
+    ),
+    "a gradient of no prompts": Bad(
+        lambda: stage_attention.column_gradient(0 * ones(1, 3), ones(0, 3), torch.tensor([1]), P),
+        "prompts in counts .* 0",
+    ),
+    "a gradient with probabilities that sum to ½": Bad(
+        lambda: stage_attention.column_gradient(0 * ones(1, 3), COUNTS, torch.tensor([1]), P / 2),
+        "p must sum to 1; it sums to 0.5",
+    ),
+    "features twice as long": Bad(
+        lambda: stage_prompts.draw_prompts(P, 2 * FRAME, 5, 1, 2, draw()),
+        "frame, transposed, must have orthonormal",
+    ),
+    "entries of one feature": Bad(
+        lambda: training.rare_and_dominant_entries(ones(1, 1)), "K must be at least 2; got 1"
+    ),
+    "the record nearest to NaN": Bad(
+        lambda: training.Trajectory(GRID, ones(5, 2, 3), ones(5, 2)).nearest(NAN), "t must .*nan"
+    ),
+    "a solution after its end": Bad(
+        lambda: meanfield.flow("rare", 5, 0.5).solution(1e9), r"t must be in .* 1000000000"
+    ),
+    "a solution at NaN": Bad(lambda: meanfield.flow("rare", 5, 0.5).solution(NAN), "t must .*nan"),
+    "attention of one entry": Bad(
+        lambda: meanfield.Column.of("rare", 5, 0.5).attention(np.zeros(1)),
+        "entries must be three.* 1",
+    ),
+    "a bound for 2.5 features": Bad(
+        lambda: time_bounds.rare_bound(2.5, 0.1), "K must be at least 2 and whole; got 2.5"
+    ),
+    "an error of 7 granted": Bad(lambda: finite_prompts.granted(5, 0.5, 9, 7.0), "error must .* 7"),
+    "a margin of NaN": Bad(lambda: meanfield.step_margin(NAN, 1.0), "flow must .*nan"),
+    "half-way from NaN": Bad(lambda: equivalents.half_way(0.5, NAN), "rival must .*nan"),
+    "an extrapolation from NaN": Bad(
+        lambda: asymptotics.extrapolation_margin(1.0, NAN), "before must .*nan"
+    ),
+    "the limit of NaN": Bad(
+        lambda: asymptotics.extrapolated(lambda x: NAN, 10.0), "function must be finite at 10 and 1"
     ),
     "a force of NaN": Bad(
         lambda: meanfield.descend("rare", 5, 0.5, learning_rate=1, steps=2, off_target=NAN),

@@ -29,6 +29,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils import validation
+from iclutils.stages.prompts import count_features
 
 
 def attention(
@@ -103,8 +104,11 @@ def column_gradient(
     are :math:`\mathcal L_k` over the same prompts. ``p`` are the features' probabilities; the other
     arguments are those of :func:`prompt_errors`. Label noise (chapter 7) adds
     :math:`\sigma^2a_m/n_m` to :math:`g_m`; the errors that are returned are without it. Raises
-    ``ValueError`` if the shapes do not fit together or sigma is negative.
+    ``ValueError`` if the shapes do not fit together, ``p`` are no probabilities, there is no prompt
+    or sigma is negative.
     """
+    validation.shape("theta", theta, "C K", K=count_features(p))
+    validation.whole("the number of prompts in counts", counts.shape[-2])
     a, g = _residual(theta, counts, targets)
     force = g
     if validation.noise("sigma", sigma) > 0:
@@ -130,9 +134,11 @@ def best_value(
               m_1 = \sum_k p_k\mathbb E\,a_k, \quad m_2 = \sum_k p_k\mathbb E\lVert a\rVert^2
 
     Row k of ``theta`` is the column of Q that a query on feature k feels. Raises ``ValueError`` if
-    the shapes do not fit together.
+    the shapes do not fit together, ``p`` are no probabilities or there is no prompt.
     """
-    K = validation.shape("p", p, "K")["K"]
+    K = count_features(p)
+    validation.shape("counts", counts, "B K", K=K)
+    validation.whole("the number of prompts in counts", len(counts))
     a, g = _residual(theta, counts, torch.arange(K))
     m1 = float(p @ a.mean(-2).diagonal())
     m2 = float(p @ a.square().sum(-1).mean(-1))

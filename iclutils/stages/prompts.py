@@ -51,7 +51,7 @@ def draw_counts(
     >>> counts.sum(-1).tolist()
     [50.0, 50.0]
     """
-    K = _check(p)
+    K = count_features(p)
     size = validation.sizes("shape", shape)
     left = torch.full(size, float(validation.whole("N", N)), dtype=torch.float64)
     mass = p.to(torch.float64).flip(0).cumsum(0).flip(0)
@@ -108,7 +108,7 @@ def draw_prompts(
     ``p`` are the features' probabilities, ``frame`` the features as rows; ``sigma`` ≥ 0 is the
     standard deviation of the noise of the labels, which the talk does not have. Raises
     ``ValueError`` if sigma is negative, a number of runs, prompts or tokens is below 1, ``p`` is no
-    vector of probabilities or frame has not a row for each of them.
+    vector of probabilities, frame has not a row for each of them or the rows are not orthonormal.
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> frame = feature_frame(3, 4, generator)
@@ -116,7 +116,8 @@ def draw_prompts(
     >>> tuple(drawn.tokens.shape), tuple(drawn.labels.shape)
     ((1, 2, 10, 4), (1, 2, 10))
     """
-    d = validation.shape("frame", frame, "K d", K=_check(p))["d"]
+    d = validation.shape("frame", frame, "K d", K=count_features(p))["d"]
+    validation.orthonormal("frame, transposed,", frame.mT)
     for name, count in (("N", N), ("runs", runs), ("prompts", prompts)):
         validation.whole(name, count)
     drawn = runs * prompts * (N + 1)
@@ -131,7 +132,7 @@ def draw_prompts(
     return Prompts(tokens=x[:, :, :N], labels=labels, query=x[:, :, N], answer=y[:, :, N])
 
 
-def _check(p: Float[Tensor, " K"]) -> int:
+def count_features(p: Float[Tensor, " K"]) -> int:
     """The number of features; ``ValueError`` where ``p`` is no vector of their probabilities."""
     K = validation.shape("p", p, "K")["K"]
     validation.within("p", p, 0.0, 1.0)

@@ -50,7 +50,8 @@ class Trajectory:
         return self.theta.gather(-1, every).squeeze(-1)
 
     def nearest(self, t: float) -> int:
-        """The index of the record nearest to time t."""
+        """The index of the record nearest to time t; ``ValueError`` where that is not finite."""
+        validation.in_range("t", t, -math.inf, math.inf)
         return int((self.t - t).abs().argmin())
 
     def fall_over_rise(self, targets: Int[Tensor, " columns"], i: int, j: int = 0) -> Estimate:
@@ -272,8 +273,10 @@ def rare_attention(
 def rare_and_dominant_entries(theta: Float[Tensor, "*batch K K"]) -> Float[Tensor, "*batch 3"]:
     r"""The means over rare k of :math:`A_k` and of :math:`B_{k,1}`, and :math:`A_1`.
 
-    ``theta[..., k, m]`` is :math:`v_m^\top Q v_k`; feature 0 is the dominant one.
+    ``theta[..., k, m]`` is :math:`v_m^\top Q v_k`; feature 0 is the dominant one. Raises
+    ``ValueError`` for another shape and for fewer than 2 features.
     """
+    validation.whole("K", validation.shape("theta", theta, "... K K")["K"], low=2)
     diagonal = theta.diagonal(dim1=-2, dim2=-1)
     own = diagonal[..., 1:].mean(-1)
     on_dominant = theta[..., 1:, 0].mean(-1)

@@ -308,11 +308,13 @@ def extrapolation_margin(value: float, before: float) -> float:
     """How far a number taken at a large argument may be from its limit, 3|value − before|.
 
     ``before`` is the same number a step earlier (a decade, or half the distance); 10⁻⁹ are added
-    for rounding.
+    for rounding. Raises ``ValueError`` where one of the two is not finite.
 
     >>> extrapolation_margin(1.0, 1.0)
     1e-09
     """
+    for name, number in (("value", value), ("before", before)):
+        validation.in_range(name, number, -math.inf, math.inf)
     return 3 * abs(value - before) + 1e-9
 
 
@@ -321,10 +323,15 @@ def extrapolated(function: Callable[[float], Numbers], top: float) -> Numbers:
 
     .. math:: \frac{10 f(x) - f(x/10)}9
 
+    Raises ``ValueError`` where the function is not finite at one of the two.
+
     >>> round(extrapolated(lambda x: 2 + 3 / x, 10.0), 12)
     2.0
     """
-    return (10 * function(top) - function(top / 10)) / 9
+    far, near = function(top), function(top / 10)
+    if not (np.all(np.isfinite(far)) and np.all(np.isfinite(near))):
+        raise ValueError(f"function must be finite at {top:g} and {top / 10:g}; got {far}, {near}")
+    return (10 * far - near) / 9
 
 
 def decade_power(function: Callable[[float], Numbers], top: float) -> Numbers:

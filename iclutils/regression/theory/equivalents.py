@@ -288,9 +288,13 @@ def finite_margin(limit: float, share: float) -> float:
 def half_way(formula: float, rival: float) -> float:
     """Half the distance of a formula from its nearest rival: a margin that tells the two apart.
 
+    Raises ``ValueError`` where one of the two is not finite.
+
     >>> half_way(0.5, 0.75)
     0.125
     """
+    for name, number in (("formula", formula), ("rival", rival)):
+        validation.in_range(name, number, -math.inf, math.inf)
     return abs(rival - formula) / 2
 
 

@@ -124,5 +124,5 @@ def granted(K: int, p1: float, N: int, error: float) -> float:
     :func:`log_floor` for :math:`\mathcal L_k^*`. Raises ``ValueError`` where an argument is out of
     range.
     """
-    validation.positive("error", error)
+    validation.in_range("error", error, 0.0, 1.0, open_low=True)
     return 2 * (error + math.exp(log_floor(K, p1, N).low))

@@ -70,7 +70,12 @@ class Column:
     def attention(
         self, entries: Float[np.ndarray, "3 *times"]
     ) -> tuple[Float[np.ndarray, "3 *times"], Float[np.ndarray, "*times"] | np.float64]:
-        """Attention per feature, and r = 1 − Attn_k, summed from the small masses."""
+        """Attention per feature, and r = 1 − Attn_k, summed from the small masses.
+
+        Raises ``ValueError`` where there are not three entries.
+        """
+        if len(entries) != 3:
+            raise ValueError(f"entries must be three, (A, B₁, B); got {len(entries)}")
         shape = (3, *(1,) * (entries.ndim - 1))
         size = self.size.reshape(shape)
         logits = self.log_p.reshape(shape) + entries
@@ -138,7 +143,7 @@ class Flow:
     (:math:`\dot A = -\dot B_1`), ``"overtake"`` (:math:`\mathrm{Attn}_k = \mathrm{Attn}_1`) and
     ``"half"`` (:math:`\mathrm{Attn}_k = 1/2`), the first two for the rare column alone. A boundary
     that lies behind the start has t = 0; one that is never reached is absent. ``solution(t)`` gives
-    (A, B₁, B) at any time up to the last of ``t``.
+    (A, B₁, B) at any time up to the last of ``t``, and raises ``ValueError`` for another.
     """
 
     kind: str
@@ -273,8 +278,16 @@ def flow(
         error=np.asarray(column.error(entries)),
         times={level: reached.get(level, 0.0) for level in levels},
         boundaries=_boundaries(column, marks, solved.t_events[count:], solved.y_events[count:]),
-        solution=lambda t: solved.sol(np.log(np.maximum(t, START))),
+        solution=lambda t: solved.sol(_within(t, float(np.exp(solved.t[-1])))),
     )
+
+
+def _within(t: Float[np.ndarray, " times"] | float, last: float) -> Float[np.ndarray, "*times"]:
+    """The logarithms of times between 0 and the last, the first ones that of START."""
+    times = np.asarray(t, dtype=np.float64)
+    if not ((times >= 0) & (times <= last * (1 + 1e-12))).all():  # its logarithm was rounded
+        raise ValueError(f"t must be in [0, {last:g}]; got {t}")
+    return np.asarray(np.log(np.maximum(times, START)))
 
 
 class Descent(NamedTuple):
@@ -376,9 +389,11 @@ def step_margin(flow: float, descent: float) -> float:
     """How far training in finite steps may be from the flow: twice what the step alone makes.
 
     ``flow`` and ``descent`` are a weight in the flow and in descent without sampling; 0.002 are
-    added for what the counts of 10⁸ tokens leave.
+    added for what the counts of 10⁸ tokens leave. Raises ``ValueError`` for what is not finite.
 
     >>> round(step_margin(1.0, 1.01), 3)
     0.022
     """
+    for name, weight in (("flow", flow), ("descent", descent)):
+        validation.in_range(name, weight, -math.inf, math.inf)
     return 2 * abs(descent - flow) + 0.002

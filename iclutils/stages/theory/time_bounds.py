@@ -41,8 +41,8 @@ def rare_bound(
     2028
     """
     features = np.asarray(K, dtype=float)
-    if not bool((features >= 2).all()):
-        raise ValueError(f"K must be at least 2; the smallest is {features.min():g}")
+    if not bool(((features >= 2) & (features == np.floor(features))).all()):
+        raise ValueError(f"K must be at least 2 and whole; got {K}")
     e = _errors(error)
     wait = features**power * np.log(features)
     polish = second * features / e * np.log(features * e**-0.5)
