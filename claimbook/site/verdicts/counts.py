@@ -1,9 +1,10 @@
 """Numbers of the whole ledger inside a sentence: ``{ledger-count}`NAME```.
 
 ``theirs``: rows about what a source prints; ``negative``: those of them that fail or hold in part;
-``damaged``: those among these that rest on damaged text; ``sampled-parts`` and ``false-alarms``:
-how many parts are judged by a number with an error, and of how many books with nothing but true
-statements one would contradict one of them ("1 book in 41").
+``damaged``: those among these that rest on damaged text; ``seen``: rows whose note begins "Seen
+before", since some of their numbers were known when they were written; ``sampled-parts`` and
+``false-alarms``: how many parts are judged by a number with an error, and of how many books with
+nothing but true statements one would contradict one of them ("1 book in 41").
 """
 
 import math
@@ -45,6 +46,11 @@ def damaged(scored: Sequence[Scored]) -> list[Scored]:
     return [one for one in negative(scored) if is_damaged(one.row)]
 
 
+def seen(scored: Sequence[Scored]) -> list[Scored]:
+    """The rows that were written when some of their numbers had been seen, as their notes say."""
+    return [one for one in scored if one.row.get("note", "").startswith("Seen before")]
+
+
 def parts_of(scored: Sequence[Scored]) -> int:
     """How many parts were judged by a number with an error."""
     return sampled_parts(one.record for one in scored)
@@ -64,6 +70,7 @@ COUNTS: Mapping[str, Callable[[Sequence[Scored]], object]] = {
     "theirs": lambda scored: len(theirs(scored)),
     "negative": lambda scored: len(negative(scored)),
     "damaged": lambda scored: len(damaged(scored)),
+    "seen": lambda scored: len(seen(scored)),
     "sampled-parts": parts_of,
     "false-alarms": false_alarms,
 }
