@@ -78,8 +78,8 @@ test: chromium $(STAMP) check
 .PHONY: check
 check: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
-	$(PYTEST) $(NBVAL) $(WORKERS) book/chapters --junitxml=$(REPORTS)/run.xml
-	$(PYTEST) $(WORKERS) tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --junitxml=$(REPORTS)/check.xml
+	@ran=0; $(PYTEST) $(NBVAL) $(WORKERS) book/chapters --junitxml=$(REPORTS)/run.xml || ran=$$?; \
+	$(PYTEST) $(WORKERS) tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE)) --junitxml=$(REPORTS)/check.xml && exit $$ran
 	@$(PYTEST) $(BESIDE) --junitxml=$(REPORTS)/beside.xml & \
 	built=0; $(BUILD) --all --checked || built=$$?; wait $$! && exit $$built
 	@echo "The strict build ran no chapter again; the site shows the run that was checked."
