@@ -48,7 +48,7 @@ for (const mark of marks) {
 }
 document.addEventListener("keydown", event => {
   if (event.key !== "Escape") return;
-  globalThis.tippy?.hideAll();  // notes at cross-references
+  globalThis.tippy?.hideAll({duration: 0});  // notes at cross-references
   for (const mark of marks.filter(each => each.getAttribute("aria-expanded") === "true")) {
     if (lineOf(mark).contains(document.activeElement)) mark.focus();
     show(mark, false);
