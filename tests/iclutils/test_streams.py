@@ -11,7 +11,7 @@ import pytest
 
 from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 NAMES = ROOT / "iclutils" / "randomness.py"  # makes a stream of its name
 MODULES = sorted(set((ROOT / "iclutils").rglob("*.py")) - {NAMES})
 OPENS = {"stream", "manual_seed", "default_rng"}
