@@ -176,7 +176,7 @@ def test_a_change_in_the_package_makes_the_page_stale_and_shows_by_how_much(dama
     row["brief"] = "The mean of very many normal draws is zero."
     book.write()
     assert mean() == before
-    module = book.root / "iclutils" / "ground" / "estimate.py"
+    module = book.root / "iclutils" / "stats" / "estimate.py"
     known = "Estimate(_known(value), spread"
     module.write_text(module.read_text().replace(known, known.replace("(value)", "(value) + 0.5")))
     assert mean() is None
