@@ -1,4 +1,4 @@
-/* Filters over a list of the ledger's rows, on the front page and on the ledger's own (claimbook/site/verdicts/filters.py). The choice is
+/* Filters over the rows on the page of the ledger (claimbook/site/templates/ledger.html, card.html). The choice is
    kept in the address, as in #claims?verdict=fails&source=collins2024&words=window, so that it can be linked to. */
 (() => {
 "use strict";
@@ -11,9 +11,9 @@ function bringLetters() {
 }
 window.addEventListener("load", bringLetters);
 
-/** A row of the ledger, and on other pages how it is judged, is text until it is opened, and elements from then on. */
+/** A row is text until it is opened, and elements from then on. */
 document.addEventListener("toggle", event => {
-  const kept = event.target.matches("details.claim, details.claim-how") && event.target.querySelector(":scope > noscript");
+  const kept = event.target.matches("details.claim") && event.target.querySelector(":scope > noscript");
   if (kept) kept.outerHTML = kept.textContent;
 }, true);
 
@@ -30,13 +30,12 @@ function begin() {
   if (!bar) return;
   const field = bar.querySelector(".score-words"), plain = text => text.normalize("NFKD").toLowerCase().replace(/[_^]/g, "");
   const groups = [...document.querySelectorAll(".score-group")];
-  const rows = groups.flatMap(group => [...group.querySelectorAll("[data-chapter]")].map(node => ({node, group, text: "", found: true, ...node.dataset,
-    verdict: group.dataset.verdict || [...(node.querySelector(".verdict")?.classList || [])].join(" ").replace(/^verdict verdict-/, "")})));
+  const rows = groups.flatMap(group => [...group.querySelectorAll("details.claim")].map(node => ({node, group, text: "", found: true,
+    ...node.dataset, verdict: node.querySelector(".verdict").className.replace("verdict verdict-", "")})));
   const buttons = [...bar.querySelectorAll("button[data-kind]")], said = bar.querySelector(".score-status");
-  const links = [...document.querySelectorAll(".scorecard a[data-verdict], .score-authors a")];
   const clear = bar.querySelector(".score-clear"), known = Object.fromEntries(KINDS.map(kind =>
     [kind, new Set(buttons.filter(b => b.dataset.kind === kind).map(b => b.dataset.value))]));
-  const said_in = row => row.text || (row.text = plain(wordsOf(row.node) + " " + row.node.id));
+  const wordsIn = row => row.text || (row.text = plain(wordsOf(row.node) + " " + row.node.id));
   const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind])
     && (!choice.words || row.found);
   /** From the beginning of a word, as the site's search; a number to its end, so that 5 is not 50. */
@@ -48,22 +47,15 @@ function begin() {
   /** Note which rows have the words: where some have them next to each other, only those. */
   function seek(text = "") {
     const words = plain(text).split(/\s+/).filter(Boolean), phrase = start(words);
-    together = words.length > 1 && rows.some(row => phrase.test(said_in(row)));
+    together = words.length > 1 && rows.some(row => phrase.test(wordsIn(row)));
     const asked = together ? [phrase] : words.map(word => start([word]));
-    for (const row of rows) row.found = asked.every(each => each.test(said_in(row)));
+    for (const row of rows) row.found = asked.every(each => each.test(wordsIn(row)));
   }
 
   function show(speak) {
     const chosen = Boolean(choice.words) || KINDS.some(kind => choice[kind]), shown = rows.filter(row => fits(row, choice));
     for (const row of rows) row.node.hidden = !fits(row, choice);
-    for (const group of groups) {
-      const n = shown.filter(row => row.group === group).length;
-      if (group.tagName === "DETAILS") {
-        group.hidden = n === 0;
-        group.open = chosen && n > 0;
-        group.querySelector(".score-number").textContent = plural(n);
-      } else group.closest("section").hidden = n === 0;
-    }
+    for (const group of groups) group.closest("section").hidden = !shown.some(row => row.group === group);
     for (const button of buttons) {
       const {kind, value} = button.dataset, n = rows.filter(row => row[kind] === value && fits(row, choice, kind)).length;
       button.setAttribute("aria-pressed", String(choice[kind] === value));
@@ -82,26 +74,18 @@ function begin() {
     return query ? `#claims?${query}` : location.pathname + location.search;
   }
 
-  /** The choice that an address names: #claims?…, or the place of a folded list, #score-fails. */
+  /** The choice that an address names: #claims?… */
   function read(hash) {
-    const found = {};
-    const query = hash.startsWith("#claims?") ? new URLSearchParams(hash.slice(8)) : new URLSearchParams();
-    if (hash.startsWith("#score-")) query.set("verdict", hash.slice(7));
-    if (query.get("source") === "ours") query.set("origin", "ours");
+    const found = {}, query = new URLSearchParams(hash.startsWith("#claims?") ? hash.slice(8) : "");
     if (query.get("words")) found.words = query.get("words");
     for (const kind of KINDS) if (known[kind].has(query.get(kind))) found[kind] = query.get(kind);
     return found;
   }
 
-  function choose(next, go) {
+  function choose(next) {
     choice = next;
     history.replaceState(null, "", address());
     show(true);
-    if (go) {
-      bar.scrollIntoView();
-      said.tabIndex = -1;
-      said.focus({preventScroll: true});
-    }
   }
 
   for (const button of buttons) button.addEventListener("click", () => {
@@ -110,12 +94,6 @@ function begin() {
   });
   field.addEventListener("input", () => { seek(field.value); choose({...choice, words: field.value.trim()}); });
   clear.addEventListener("click", () => { field.value = ""; choose({}); field.focus(); });
-  for (const link of links) {
-    const {verdict = "", origin = "", source = "", chapter = ""} = link.dataset;
-    const there = {verdict, origin, source: source === "ours" ? "" : source, chapter};
-    link.href = `#claims?${new URLSearchParams(Object.entries(there).filter(pair => pair[1]))}`;
-    link.addEventListener("click", event => { event.preventDefault(); choose(there, true); });
-  }
   /** Rows off the window have an estimated height until they are laid out, which moves what follows them. */
   const reach = (target, again) => {
     target.scrollIntoView();

@@ -13,8 +13,8 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.util import logging
 
 from claimbook.pages import CHAPTERS
-from claimbook.site.nodes import from_run, tag
-from claimbook.site.page import Page
+from claimbook.site.nodes import finished, tag
+from claimbook.site.views import Views
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def is_silent(node: nodes.Node) -> bool:
     )
 
 
-def move_setup(page: Page, doctree: nodes.document) -> None:
+def move_setup(views: Views, page: str, doctree: nodes.document) -> None:
     """Take the cells tagged ``setup`` out of their places and show them at the end."""
     taken = [cell for cell in cells(doctree) if SETUP in cell["cell_metadata"].get("tags", [])]
     if not taken:
@@ -89,9 +89,7 @@ def move_setup(page: Page, doctree: nodes.document) -> None:
     whole = doctree.next_node(nodes.section)
     link = tag("a", RUN, href=f"#{RUN_ANCHOR}")
     whole.insert(1, tag("p", link, classes=["run-link", "screen-only"]))
-    chapter = page.name.removeprefix(f"{CHAPTERS.as_posix()}/")
-    command = tag("code", f"make chapter NAME={chapter}")
-    files = from_run("", what="chapter_files", chapter=chapter)
-    how = tag("p", command, " runs and checks this page. To take home: ", files)
+    chapter = page.removeprefix(f"{CHAPTERS.as_posix()}/")
+    how = finished(views("run_it.html", page, chapter=chapter))
     folded = tag("details", tag("summary", "The set-up"), *taken, classes=["page-fold"])
-    whole += tag("div", tag("h2", RUN), how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])
+    whole += tag("div", how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])

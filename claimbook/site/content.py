@@ -1,93 +1,188 @@
-"""What the site is made of: the ledger, the runs and what they found, each read once a build."""
+"""What the site shows: the ledger, the chapters' runs and the rows, read once as a build begins."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
+from claimbook.check.differences import differences
+from claimbook.check.snapshot import Snapshot, expected_path, read_expected
 from claimbook.files import ROOT
-from claimbook.ledger import load, plain
+from claimbook.ledger import OURS, Record, amendments, load, plain
+from claimbook.ledger.record import records
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs.notebooks import Run, current
-from claimbook.site import results
-from claimbook.site.results import Entry, Results, Scored
-from claimbook.site.stamps import NOT_RUN
 
-LEDGER = ROOT / "book" / "claims.yml"
 FILE = re.compile(r"0*(\d+[a-z]?)_")
+AGREES = "agrees with its reference values"
+DIFFERS = "differs from its reference values"
+UNHELD = "has no reference values"
+OWN_SETTINGS = "was made at other settings than the book's"
+
+SOURCE = ("document", "place", "reading", "printed", "suggested_by")
+WRITTEN = ("kind", "brief", "statement", "statistic", "tolerance", "quantity", "expected")
+MAY_BE_WRITTEN = ("amended", "audit", "note")
+FOUND = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
+ORIGIN = ("commit", "clean", "environment", "date")
+
+Row = dict[str, Any]
 
 
 def label(chapter: str) -> str:
-    """What a chapter is called, from the name of one of its pages.
+    """Return the label of a chapter, from the name of one of its pages.
 
     >>> label("05b_trained_transformers"), label("00_mini")
     ('5b', '0')
     """
-    found = FILE.match(chapter)
-    return found[1] if found else chapter
+    match = FILE.match(chapter)
+    return match[1] if match else chapter
 
 
-@dataclass(frozen=True, eq=False)  # two are the same only if they are one
+@dataclass(frozen=True, eq=False)
 class Content:
-    """The ledger and the book's order, and what was found; the rooms add what they make of it."""
+    """The ledger, the runs of the chapters in the book's order, and the rows made of both."""
 
-    notebook_folder: Path  # where they are written for download
+    root: Path = ROOT
 
     @cached_property
-    def ledger(self) -> Mapping[str, Any]:
-        """``claims.yml``, read and validated."""
-        ledger: Mapping[str, Any] = plain(load(LEDGER))
-        return ledger
+    def claims(self) -> Mapping[str, Any]:
+        """``claims.yml``, validated."""
+        claims: Mapping[str, Any] = plain(load(self.root / "book" / "claims.yml"))
+        return claims
+
+    @cached_property
+    def documents(self) -> Mapping[str, Mapping[str, Any]]:
+        """The sources by their keys, each with a short name."""
+        return {
+            key: {"links": {}, "short": document["title"], **document}
+            for key, document in self.claims["documents"].items()
+        }
 
     @cached_property
     def chapters(self) -> list[str]:
         """The chapters' names in the order of ``_toc.yml``."""
-        return toc_chapters(ROOT)
+        return toc_chapters(self.root)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """The chapters' titles with their numbers."""
+        """The chapters' titles with their labels."""
+        return {name: f"{label(name)}. {self._title(name)}" for name in self.chapters}
+
+    def _title(self, chapter: str) -> str:
+        text = chapter_path(chapter, self.root).read_text(encoding="utf8")
+        match = re.search(r"^# (.*)$", text, re.MULTILINE)
+        return match[1].strip() if match else chapter
+
+    @cached_property
+    def runs(self) -> Mapping[str, Run]:
+        """The chapters' runs under their present keys.
+
+        :raises ExtensionError: where a chapter has none; a build runs no code.
+        """
+        runs = {}
+        for name in self.chapters:
+            run = current(chapter_path(name, self.root), self.root)
+            if run is None:
+                raise ExtensionError(f"{name} has no current run; `make book` runs what is missing")
+            runs[name] = run
+        return runs
+
+    @cached_property
+    def records(self) -> Mapping[str, Record]:
+        """What the runs recorded, by the rows' ids."""
         return {
-            chapter: f"{label(chapter)}. {results.heading(chapter)}" for chapter in self.chapters
+            claim: record
+            for run in self.runs.values()
+            for claim, record in records(run.notebook).items()
         }
 
     @cached_property
-    def entries(self) -> Mapping[str, Entry]:
-        """The ledger's rows whose chapter is in the book, by their ids, in the book's order."""
-        blocks = self.ledger["chapters"]
-        return {
-            row["id"]: Entry(chapter, row)
+    def seeds(self) -> Mapping[str, Mapping[str, str]]:
+        """The verdicts under other master seeds, by the rows' ids and then by seed."""
+        notes = amendments.read(self.root / "tests" / "rows.txt")
+        return {claim: note.by_seed for claim, note in notes.items()}
+
+    @cached_property
+    def rows(self) -> list[Row]:
+        """The rows of ``ledger.json``, in the book's order: what was written, and what was found.
+
+        :raises ExtensionError: where a chapter's run says nothing of one of its rows.
+        """
+        blocks = self.claims["chapters"]
+        return [
+            self._row(chapter, row)
             for chapter in self.chapters
             for row in blocks.get(chapter, {}).get("claims", [])
-        }
-
-    @cached_property
-    def runs(self) -> Mapping[str, Run | None]:
-        """The chapters' runs; not to be asked for before the chapters are read."""
-        return {
-            chapter: current(chapter_path(chapter, ROOT), ROOT) for chapter in self.chapters
-        }
-
-    @cached_property
-    def results(self) -> Results:
-        """What the chapters' runs found; not to be asked for before the chapters are read."""
-        return results.read_results(self.runs, self.ledger)
-
-    @cached_property
-    def scored(self) -> list[Scored]:
-        """The rows that were run."""
-        found = [
-            Scored(chapter, row, self.results.record(chapter, row["id"]))
-            for chapter, row in self.entries.values()
         ]
-        return [scored for scored in found if scored.record.verdict != NOT_RUN]
+
+    def _row(self, chapter: str, written: Mapping[str, Any]) -> Row:
+        claim = written["id"]
+        if claim not in self.records:
+            raise ExtensionError(f"the run of {chapter} has no verdict on {claim}")
+        record, run = asdict(self.records[claim]), self.runs[chapter]
+        row: Row = {"chapter": chapter, "id": claim, "anchor": f"ledger.html#{claim}"}
+        row |= {field: written["source"].get(field) for field in SOURCE}
+        printed = row["printed"] or []
+        row["printed"] = [printed] if isinstance(printed, str) else list(printed)
+        row |= {field: written[field] for field in WRITTEN}
+        row |= {field: written.get(field) for field in MAY_BE_WRITTEN}
+        row["criterion"] = written.get("parts", "none")
+        row["amended"] = [
+            {field: str(value) for field, value in change.items()}  # a date as text
+            for change in written.get("amended", [])
+        ]
+        row |= {field: record[field] for field in FOUND}
+        row["controls"] = {
+            name: {**control, **record["controls"].get(name, {})}
+            for name, control in written["controls"].items()
+        }
+        row |= {
+            "settings": record["settings"],
+            "seed": self.seed(chapter),
+            "seeds": self.seeds.get(claim, {}),
+            "chapter_seconds": run.seconds,
+            "run": self.states[chapter],
+        }
+        return row | {field: run.provenance.get(field) for field in ORIGIN}
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Row]:
+        """The rows by their ids."""
+        return {row["id"]: row for row in self.rows}
+
+    @cached_property
+    def sources(self) -> list[str]:
+        """The documents other than this book that some row names, in the ledger's order."""
+        named = {row["document"] for row in self.rows} - {OURS}
+        return [key for key in self.documents if key in named]
+
+    def seed(self, chapter: str) -> Any:
+        """The master seed of a chapter's run."""
+        used = (one for one in self.records.values() if one.chapter == chapter)
+        given = self.claims["chapters"].get(chapter, {}).get("settings", {})
+        return next((record.settings for record in used), given).get("seed")
+
+    @cached_property
+    def states(self) -> Mapping[str, str]:
+        """Whether each chapter's run agrees with its reference values, in words."""
+        return {chapter: self._state(chapter) for chapter in self.chapters}
+
+    def _state(self, chapter: str) -> str:
+        notebook = self.runs[chapter].notebook
+        if not all(record.default_settings for record in records(notebook).values()):
+            return OWN_SETTINGS
+        if not expected_path(chapter, self.root).exists():
+            return UNHELD
+        expected = read_expected(chapter, self.root)
+        return DIFFERS if differences(expected, Snapshot.of(notebook)) else AGREES
 
 
 @lru_cache(maxsize=1)
 def content_of(app: Sphinx) -> Content:
-    """The one :class:`Content` of this run of Sphinx."""
-    return Content(Path(app.outdir).parent / "notebooks")
+    """Return the one :class:`Content` of this run of Sphinx."""
+    return Content()

@@ -12,6 +12,7 @@ by copying the same files again.
 
 import json
 import re
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -143,6 +144,12 @@ class Typesetter:
         raise nodes.SkipNode
 
 
+@cache
+def typesetter() -> Typesetter:
+    """Return the one typesetter of a build: of its pages, and of the rows' words."""
+    return Typesetter()
+
+
 def one_formula(text: str) -> str:
     r"""A displayed formula as one piece of TeX, by Sphinx's rules.
 
@@ -207,10 +214,10 @@ def add_files(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Offer the renderer ``katex``; ``html_math_renderer: katex`` chooses it."""
-    typesetter = Typesetter()
-    app.add_html_math_renderer("katex", (typesetter.inline, None), (typesetter.block, None))
+    shared = typesetter()
+    app.add_html_math_renderer("katex", (shared.inline, None), (shared.block, None))
     app.add_post_transform(KeepTogether)
     app.connect("config-inited", add_files)
-    app.connect("build-finished", lambda app, exception: typesetter.close())
+    app.connect("build-finished", lambda app, exception: shared.close())
     # an engine does not survive a fork, so pages are written by one process
     return {"parallel_read_safe": True, "parallel_write_safe": False, "version": "1"}

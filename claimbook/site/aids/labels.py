@@ -2,8 +2,7 @@
 
 Sphinx numbers what stands in a numbered part of ``_toc.yml`` by its place there, in which 5b lies
 below 5. Once it has, its numbers are replaced by labels: a chapter's second page has none of its
-own and goes on counting the chapter's figures. What Sphinx compares with the next build, to find
-the pages whose numbers changed, are its own numbers, which are kept for it.
+own and goes on counting the chapter's figures.
 """
 
 from collections import defaultdict
@@ -18,22 +17,13 @@ from sphinx.environment import BuildEnvironment
 from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import content_of, label
 
-KEPT = "iclbook_numbers"  # Sphinx's own, kept in its environment
-FIRST, THEN = 400, 600  # Sphinx numbers at 500
+AFTER_SPHINX = 600  # which numbers at 500
 BEFORE, AFTER = 1, 2  # of a page's relations, as Sphinx notes them
 QUESTION, PROOFS = "the next question", "the proofs"
 
 
-def give_numbers_back(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Let Sphinx see its own numbers of the last build."""
-    if hasattr(env, KEPT):
-        env.toc_secnumbers, env.toc_fignumbers = getattr(env, KEPT)
-    return []
-
-
 def label_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Replace the chapters' numbers by labels; no page has to be written anew for it."""
-    setattr(env, KEPT, (env.toc_secnumbers, env.toc_fignumbers))
     sections: dict[str, Any] = dict(env.toc_secnumbers)
     figures: dict[str, Any] = dict(env.toc_fignumbers)
     # of each kind in a chapter, whose pages share their label

@@ -19,7 +19,6 @@ from claimbook.site.nodes import html_tag
 SPECIAL = re.compile(r"([\\`*_\[\]<])")
 Numbers = Mapping[str, Mapping[str, Sequence[int]]]  # of figures and more, by kind and id
 UNSHOWN = (
-    nodes.raw,
     nodes.comment,
     nodes.target,
     nodes.image,
@@ -48,6 +47,8 @@ class Markdown:
         """The words of a node, on one line."""
         if isinstance(node, nodes.Text):
             return SPECIAL.sub(r"\\\1", " ".join(node.astext().split("\n")))
+        if isinstance(node, nodes.raw):
+            return str(node.get("markdown", ""))
         if isinstance(node, UNSHOWN):
             return ""
         if isinstance(node, nodes.math):
@@ -95,6 +96,8 @@ class Markdown:
 
     def block(self, node: nodes.Node, depth: int = 1) -> str:
         """A node that stands for itself, as paragraphs; ``depth`` is that of the next heading."""
+        if isinstance(node, nodes.raw):
+            return str(node.get("markdown", ""))
         if isinstance(node, UNSHOWN):
             return ""
         if isinstance(node, (nodes.Text, nodes.Inline, nodes.TextElement)):

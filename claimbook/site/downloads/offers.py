@@ -3,17 +3,20 @@
 They lie under ``book/downloads`` of the site, so that their addresses stay.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+import csv
+import io
+import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.pages import CHAPTERS, chapter_path
-from claimbook.site.content import Content
-from claimbook.site.downloads import export, wheel
+from claimbook.site.content import Content, Row
+from claimbook.site.downloads import wheel
 
 FOLDER = "book/downloads"
+NOTEBOOKS = ROOT / "_build" / "notebooks"
 HANDOUT = "_exercises.md"  # what the name of a chapter's hand-out ends in
 
 
@@ -22,36 +25,38 @@ def recorded() -> list[Path]:
     return sorted((ROOT / "book" / "recorded").glob("*.json"))
 
 
-def size_text(size: int) -> str:
-    """A size as a reader wants it: kB below a million bytes, MB from there."""
-    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(1, round(size / 1e3))} kB"
+def write_files(content: Content, site: Path) -> None:
+    """Put the files into the site, and leave none there that is no longer offered."""
+    files = files_of(content)
+    for place, file in files.items():
+        write_atomically(site / place, file)
+    for path in (site / FOLDER).glob("*"):
+        if path.relative_to(site).as_posix() not in files:
+            path.unlink()
 
 
-@dataclass(frozen=True)
-class Offers:
-    """The files of one build."""
-
-    files: Mapping[str, bytes]  # what is in each, by its place on the site
-
-    def write(self, site: Path) -> None:
-        """Put the files into the site, and leave none there that is no longer offered."""
-        for place, file in self.files.items():
-            write_atomically(site / place, file)
-        for path in (site / FOLDER).glob("*"):
-            if path.relative_to(site).as_posix() not in self.files:
-                path.unlink()
-
-
-@lru_cache(maxsize=1)  # of one build; not to be asked for before the chapters are read
-def offers_of(content: Content) -> Offers:
-    """The files to take home."""
+def files_of(content: Content) -> dict[str, bytes]:
+    """Return the files to take home, by their places on the site."""
     files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
     for name in content.chapters:
-        written = content.notebook_folder / CHAPTERS / name
-        files += [written.with_name(name + ending) for ending in (".ipynb", HANDOUT)]
-        files.append(chapter_path(name, ROOT))
+        notebook = NOTEBOOKS / f"{CHAPTERS.as_posix()}/{name}.ipynb"
+        files += [notebook, notebook.with_name(name + HANDOUT), chapter_path(name, ROOT)]
     held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
     held[f"{FOLDER}/{wheel.NAME}"] = wheel.wheel()
-    for place, text in export.ledger_files(content.entries.values(), content.results).items():
-        held[place] = text.encode()
-    return Offers(held)
+    return held | ledger_files(content.rows)
+
+
+def ledger_files(rows: Sequence[Row]) -> dict[str, bytes]:
+    """Return ``ledger.csv``, a line a row, and ``ledger.json``, with what nests."""
+    table = io.StringIO()
+    writer = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({field: cell(value) for field, value in row.items()})
+    text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
+    return {"book/ledger.csv": table.getvalue().encode(), "book/ledger.json": text.encode()}
+
+
+def cell(value: Any) -> Any:
+    """Return a value as a cell of the table; what nests is JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value

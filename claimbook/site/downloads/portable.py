@@ -7,7 +7,7 @@ A hand-out is the exercises of one page, without their solutions, in the same Ma
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -17,16 +17,14 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 
-from claimbook.files import ROOT, write_atomically
+from claimbook.files import write_atomically
 from claimbook.ledger.record import record_of
-from claimbook.pages import CHAPTERS, chapter_path, read_chapter
+from claimbook.pages import CHAPTERS
 from claimbook.site.content import content_of
 from claimbook.site.downloads.markdown import Markdown
-from claimbook.site.downloads.offers import HANDOUT
-from claimbook.site.nodes import as_nodes, badge, from_run, html_tag, places, tag
-from claimbook.site.page import TAKEN_HOME, Fill, Page
-from claimbook.site.results import reservation
-from claimbook.site.verdicts.marks import EVIDENCE, verdict_line
+from claimbook.site.downloads.offers import HANDOUT, NOTEBOOKS
+from claimbook.site.marks import MARK, places
+from claimbook.site.views import Views, views_of
 
 PREFACE = (
     "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
@@ -41,24 +39,21 @@ ABOUT_HANDOUT = (
 RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
 AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
 EXERCISES = (exercise_node, exercise_enumerable_node)
-UNSHOWN = ("chapter_files", "mark")  # a mark's line follows its paragraph
+TAKEN_HOME = "iclbook_taken_home"  # of a page that is resolved for its notebook
 
 
-def write_portable(fills: Mapping[str, Fill], app: Sphinx, env: BuildEnvironment) -> list[str]:
+def write_portable(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Write notebook and hand-out of every chapter; no page has to be written anew for them."""
     content = content_of(app)
     for chapter in content.chapters:
         name = f"{CHAPTERS.as_posix()}/{chapter}"
         if name in env.found_docs:
-            page = Page(content, app.builder, name)
-            doctree = resolved(env, page, fills)
+            doctree = resolved(env, name)
             writer = Markdown(env.toc_fignumbers.get(name, {}), name, app.config.html_baseurl)
-            run = content.runs[chapter]
-            path = chapter_path(chapter, ROOT)
-            notebook = deepcopy(run.notebook) if run else read_chapter(path)
-            text = portable(app, page, notebook, doctree, writer)
-            write_atomically(content.notebook_folder / f"{name}.ipynb", text)
-            write_handout(content.notebook_folder / f"{name}{HANDOUT}", doctree, writer)
+            notebook = deepcopy(content.runs[chapter].notebook)
+            text = portable(app, name, notebook, doctree, writer)
+            write_atomically(NOTEBOOKS / f"{name}.ipynb", text)
+            write_handout(NOTEBOOKS / f"{name}{HANDOUT}", doctree, writer)
     return []
 
 
@@ -74,13 +69,13 @@ def write_handout(place: Path, doctree: nodes.document, writer: Markdown) -> Non
 
 
 def portable(
-    app: Sphinx, page: Page, notebook: Any, doctree: nodes.document, writer: Markdown
+    app: Sphinx, page: str, notebook: Any, doctree: nodes.document, writer: Markdown
 ) -> str:
     """One chapter as the text of a notebook."""
     import nbformat
     from nbformat import v4
 
-    placed = {mark["claim"] for mark in places(app.env.get_doctree(page.name), "mark")}
+    placed = {mark["claim"] for mark in places(app.env.get_doctree(page), MARK)}
     cells = [v4.new_markdown_cell(PREFACE)]  # type: ignore[no-untyped-call]
     words: list[str] = []
     last = -1
@@ -89,12 +84,12 @@ def portable(
             words.append(piece)
             continue
         if any(words):
-            text = unlinked("\n\n".join(filter(None, words)))
+            text = "\n\n".join(filter(None, words))
             cells.append(v4.new_markdown_cell(text))  # type: ignore[no-untyped-call]
         words = []
         for cell in notebook.cells[last + 1 : piece + 1]:
             if cell.cell_type == "code":
-                cells.append(shown(cell, page, writer, placed))
+                cells.append(shown(cell, views_of(app), placed))
         last = piece
     notebook.cells = cells
     for count, cell in enumerate(cells):
@@ -102,29 +97,12 @@ def portable(
     return str(nbformat.writes(notebook)) + "\n"  # type: ignore[no-untyped-call]
 
 
-def resolved(env: BuildEnvironment, page: Page, fills: Mapping[str, Fill]) -> nodes.document:
-    """A page with its references and numbers, as Sphinx resolves them, and its places filled."""
-    doctree = env.get_doctree(page.name)
+def resolved(env: BuildEnvironment, page: str) -> nodes.document:
+    """Return a page with its references and numbers, as Sphinx resolves them."""
+    doctree = env.get_doctree(page)
     doctree[TAKEN_HOME] = True
-    env.apply_post_transforms(doctree, page.name)
-    for card in list(doctree.findall(html_tag)):
-        if "claim" in card["classes"]:
-            card.replace_self(short(page, card))
-    for place in list(doctree.findall(from_run)):
-        known = place["what"] not in UNSHOWN
-        place.replace_self(as_nodes(fills[place["what"]](page, place) if known else []))
+    env.apply_post_transforms(doctree, page)
     return doctree
-
-
-def short(page: Page, card: html_tag) -> html_tag:
-    """A row's card as one line: verdict, name, claim and what does not hold of it."""
-    claim = card["ids"][0].removeprefix("claim-")
-    chapter = page.content.entries[claim].chapter
-    record = page.content.results.record(chapter, claim)
-    name = tag("code", claim)
-    brief = page.content.entries[claim].row["brief"]
-    said = " ".join(filter(None, [brief, reservation(record)]))
-    return tag("p", badge(record.verdict), " ", name, ": ", said)
 
 
 def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterator[str | int]:
@@ -140,7 +118,7 @@ def text_and_cells(node: nodes.Element, writer: Markdown, depth: int) -> Iterato
             yield writer.block(child, depth)
 
 
-def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> Any:
+def shown(cell: Any, views: Views, placed: Collection[str]) -> Any:
     """A code cell with readable verdicts, but for those that the text has ``placed``.
 
     Glued values are for the site alone. Code that the page folds is folded in Jupyter too.
@@ -153,13 +131,8 @@ def shown(cell: Any, page: Page, writer: Markdown, placed: Collection[str]) -> A
         if record is None and "scrapbook" not in output.get("metadata", {}):
             outputs.append(output)
         elif record is not None and record.id not in placed:
-            said = unlinked(writer.block(verdict_line(page, record)))
+            said = views.in_notebook(views.content.by_id[record.id])
             output["data"] = {"text/markdown": said, **output["data"]}
             outputs.append(output)
     cell.outputs = outputs
     return cell
-
-
-def unlinked(text: str) -> str:
-    """Markdown in which no line of a verdict ends with a link that leads nowhere."""
-    return re.sub(rf" · {EVIDENCE}$", "", text, flags=re.MULTILINE)

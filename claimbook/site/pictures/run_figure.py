@@ -7,7 +7,7 @@ to its place.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -15,9 +15,10 @@ from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
 from claimbook.site.cells import code_without_bar
-from claimbook.site.nodes import from_run, html_tag, tag
-from claimbook.site.page import Page
+from claimbook.site.content import content_of
+from claimbook.site.nodes import html_tag, tag
 from claimbook.site.pictures.gallery import Figure, figures_of
+from claimbook.site.views import Views
 
 PIXELS = 4 / 3  # to a point
 SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
@@ -35,46 +36,25 @@ class RunFigure(SphinxDirective):
     option_spec: ClassVar[Mapping[str, Any]] = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        """A figure whose picture and links are places."""
-        name = self.arguments[0]
-        alt = self.options.get("alt", "")
-        shown = from_run("", what="figure_picture", name=name, alt=alt)
-        links = from_run("", what="figure_links", name=name)
+        """Return the figure."""
+        known = figures_of(content_of(self.env.app))
+        if self.arguments[0] not in known:
+            raise self.error(f"run-figure: no chapter has this figure; there are {sorted(known)}")
+        figure, page = known[self.arguments[0]], self.env.docname
+        place = Views.address(page, f"book/chapters/{figure.chapter}.html#{figure.name}")
+        links = files_line(page, figure, tag("a", "In its chapter", href=place), " · ")
         caption = tag("figcaption", *self.parse_content_to_nodes(), links)
+        shown = picture(page, figure, self.options.get("alt", ""))
         return [tag("figure", shown, caption, classes=["run-figure"])]
 
 
-def named(page: Page, node: nodes.Element) -> Figure:
-    """The figure that a place names; raises ``ValueError`` where no chapter has one."""
-    known = figures_of(page.content)
-    name = node["name"]
-    if name not in known:
-        raise ValueError(f"run-figure: no chapter has a figure '{name}'; there are {sorted(known)}")
-    return known[name]
-
-
-def figure_picture(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
-    """The picture of a chapter's figure."""
-    figure = named(page, node)
-    if not figure.output:
-        return [nodes.paragraph("", "This figure is not run yet.")]
-    return [picture(page, figure, node["alt"])]
-
-
-def figure_links(page: Page, node: nodes.Element) -> Sequence[nodes.Node | str]:
-    """The line under a chapter's figure on another page."""
-    figure = named(page, node)
-    place = f"{page.to_chapter(figure.chapter)}#{figure.name}"
-    return [files_line(page, figure, tag("a", "In its chapter", href=place), " · ")]
-
-
-def picture(page: Page, figure: Figure, alt: str = "") -> html_tag:
+def picture(page: str, figure: Figure, alt: str = "") -> html_tag:
     """The figure; a filter of the style gives it the colours of the dark theme.
 
     Its size is stated so that the page does not jump when it comes.
     """
     words = " ".join((alt or figure.alt).split())
-    source = page.to_file(figure.svg_file)
+    source = Views.address(page, figure.svg_file)
     return tag("img", src=source, alt=words, classes=CLASSES, **pixels(figure.svg))
 
 
@@ -84,7 +64,7 @@ def pixels(svg: str) -> dict[str, str]:
     return {side: str(round(PIXELS * float(points))) for side, points in stated}
 
 
-def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_tag:
+def files_line(page: str, figure: Figure, *before: nodes.Node | str) -> html_tag:
     """The line under a caption; ``before`` stands first in it.
 
     To a screen reader each link says of which figure it is.
@@ -93,21 +73,21 @@ def files_line(page: Page, figure: Figure, *before: nodes.Node | str) -> html_ta
     links: list[nodes.Node | str] = []
     for what, place in files.items():
         label = f"{what} of the figure {figure.name}"
-        link = tag("a", what, href=page.to_file(place), aria_label=label)
+        link = tag("a", what, href=Views.address(page, place), aria_label=label)
         links += [" · ", link] if links else [link]
     return tag("p", *before, *links, classes=["figure-files"])
 
 
-def show_figures(page: Page, doctree: nodes.document) -> None:
+def show_figures(views: Views, page: str, doctree: nodes.document) -> None:
     """Show each figure that a chapter's cell draws from its file, with links to its files."""
-    known = figures_of(page.content)
+    known = figures_of(views.content)
     for node in list(doctree.findall(nodes.figure)):
         found = [known[name] for name in node["names"] if name in known]
         if found:
             show_figure(page, node, found[0])
 
 
-def show_figure(page: Page, node: nodes.figure, figure: Figure) -> None:
+def show_figure(page: str, node: nodes.figure, figure: Figure) -> None:
     """Show one figure from its file: one file a figure, whichever page shows it."""
     image = next(iter(node.findall(nodes.image)), None)
     if image is not None and figure.output:

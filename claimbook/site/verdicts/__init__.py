@@ -1,1 +1,1 @@
-"""What the pages say of the rows: cards, marks, sentences, lists and counts."""
+"""An old address of the renderer of verdicts, until every environment is installed anew."""

@@ -4,12 +4,13 @@ import shutil
 
 import pytest
 from nbformat import v4
-from small_site import MINI, ROOT, SOUND, executed
 
-from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
+from claimbook.files import ROOT
+from claimbook.pages import CHAPTERS, chapter_path, code_cells, read_chapter, toc_chapters
 from claimbook.runs import notebooks
 from claimbook.runs.page_key import page_key
 
+MINI, SOUND = ROOT / "tests" / "fixtures" / "mini" / "book", "00_mini"
 TOC = f"format: jb-book\nroot: book/intro\nchapters:\n- file: book/chapters/{SOUND}\n"
 
 
@@ -25,7 +26,10 @@ def book(tmp_path):
 def page(book):
     """The small chapter, whose run has one line of output."""
     path = chapter_path(SOUND, book)
-    notebook, code = executed(path)
+    notebook = read_chapter(path)
+    code = code_cells(notebook)
+    for number, cell in enumerate(code, 1):
+        cell["execution_count"] = number
     code[0]["outputs"] = [v4.new_output("stream", name="stdout", text="seven\n")]
     notebooks.store(notebook, path, page_key(path, book), {"seconds": 1.5}, book)
     return path

@@ -48,34 +48,42 @@ def test_each_different_formula_is_typeset_once(typesetter, monkeypatch):
     assert typesetter.html(Formula("a+b", display=True)) == "anew"
 
 
-@pytest.mark.parametrize(("tex", "said"), [
-    (r"\frac{a}{", "expected '}'"),
-    (r"\nosuchcommand", "Undefined control sequence"),
-    ("x^2^3", "Double superscript"),
-    ("a & b", "Expected 'EOF'"),
-    ("x = 语", "strict mode"),  # LaTeX has no such letter in a formula
-    ("\N{SNOWMAN}", "Unrecognized Unicode character"),
-])
+@pytest.mark.parametrize(
+    ("tex", "said"),
+    [
+        (r"\frac{a}{", "expected '}'"),
+        (r"\nosuchcommand", "Undefined control sequence"),
+        ("x^2^3", "Double superscript"),
+        ("a & b", "Expected 'EOF'"),
+        ("x = 语", "strict mode"),  # LaTeX has no such letter in a formula
+        ("\N{SNOWMAN}", "Unrecognized Unicode character"),
+    ],
+)
 def test_a_fault_is_said_in_the_words_of_katex(typesetter, tex, said):
     with pytest.raises(mathematics.FormulaError, match=re.escape(said)):
         typesetter.html(Formula(tex, display=False))
 
 
 def test_an_engine_left_open_does_not_keep_python_from_ending():
-    program = ("from claimbook.site.mathematics import Formula, Typesetter\n"
-               "typesetter = Typesetter()\n"
-               "print(len(typesetter.html(Formula('x', display=False))))\n"
-               "typesetter.close()\n"
-               "typesetter.close()\n")
+    program = (
+        "from claimbook.site.mathematics import Formula, Typesetter\n"
+        "typesetter = Typesetter()\n"
+        "print(len(typesetter.html(Formula('x', display=False))))\n"
+        "typesetter.close()\n"
+        "typesetter.close()\n"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize(("text", "tex"), [
-    ("\na = b\n", "a = b"),
-    (r"a \\ b", r"\begin{split}a \\ b\end{split}"),
-    ("a = b\n\nc = d", r"\begin{aligned}a = b\\c = d\end{aligned}"),
-])
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("\na = b\n", "a = b"),
+        (r"a \\ b", r"\begin{split}a \\ b\end{split}"),
+        ("a = b\n\nc = d", r"\begin{aligned}a = b\\c = d\end{aligned}"),
+    ],
+)
 def test_displayed_formulas_follow_the_rules_of_sphinx(typesetter, text, tex):
     assert mathematics.one_formula(text) == tex
     assert "katex-display" in typesetter.html(Formula(tex, display=True))
@@ -121,8 +129,16 @@ class Book:
         self.out = folder / "out"
         # in a world of its own: what a builder of before had registered would be a warning here
         with patch_docutils(folder), docutils_namespace():
-            app = Sphinx(folder, None, self.out, folder / "doctrees", "html",
-                         confoverrides=settings, status=None, warning=self.warnings)
+            app = Sphinx(
+                folder,
+                None,
+                self.out,
+                folder / "doctrees",
+                "html",
+                confoverrides=settings,
+                status=None,
+                warning=self.warnings,
+            )
             app.build()
         self.html = (self.out / "index.html").read_text(encoding="utf8")
 
@@ -175,6 +191,8 @@ def test_style_and_fonts_are_shipped_and_the_engine_is_not(book):
 
 def test_a_fault_names_the_page_and_the_line(tmp_path):
     book = Book(tmp_path, "# Page\n\nGood.\n\nThis is $\\frac{a}{$ bad.\n")
-    assert re.search(r"index\.md:5: WARNING: formula '\\\\frac\{a\}\{': KaTeX parse error",
-                     book.warnings.getvalue())
+    assert re.search(
+        r"index\.md:5: WARNING: formula '\\\\frac\{a\}\{': KaTeX parse error",
+        book.warnings.getvalue(),
+    )
     assert r'<code class="katex-error">\frac{a}{</code>' in book.html

@@ -9,7 +9,7 @@ from docutils import nodes
 from claimbook.files import ROOT, write_atomically
 from claimbook.site.downloads import archive, markdown, portable
 from claimbook.site.downloads.markdown import Markdown
-from claimbook.site.verdicts import times
+from claimbook.site.nodes import finished
 
 
 def paragraph(*children):
@@ -79,6 +79,11 @@ def test_the_archive_holds_the_site_and_how_to_begin(tmp_path):
         assert names == {f"html/{name}" for name in shown | others}
 
 
+def test_finished_html_has_words_of_its_own_in_a_notebook(writer):
+    assert writer.block(finished("<p>✓</p>", "**✓ holds**")) == "**✓ holds**"
+    assert writer.block(nodes.raw("", "<script></script>", format="html")) == ""
+
+
 def test_the_literature_is_linked_and_used():
     text = (ROOT / "book" / "references.bib").read_text(encoding="utf8")
     entries = re.findall(r"@\w+\{(\w+),(.*?)\n\}", text, re.DOTALL)
@@ -90,11 +95,6 @@ def test_the_literature_is_linked_and_used():
         # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
         assert "\\" not in fields, key
         assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])
-def test_a_duration(seconds, said):
-    assert times.duration(seconds) == said
 
 
 def test_no_directive_passes_as_markdown():

@@ -1,0 +1,230 @@
+"""Every page of the built site, read without a browser.
+
+Links and places, ids, headings, alternative texts, formulas, outside addresses, raw markup; and
+the page of the ledger, row by row, against what the runs recorded.
+"""
+
+import json
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+
+from claimbook.files import ROOT
+from claimbook.ledger.record import records
+from claimbook.pages import chapter_path, first_page, is_second, toc_chapters, toc_pages
+from claimbook.runs.notebooks import current
+
+SITE = ROOT / "_build" / "html"
+PAGES = [f"{name}.html" for name in toc_pages()]
+CHAPTERS = toc_chapters()
+FILTERS = re.compile(r"claims\?|explorer-\w+\?")  # places that a script makes
+NOSCRIPT = re.compile(r"</?noscript>")
+RAW = re.compile(r"\{[a-z][\w:-]*\}`|:::\{|```|\$\$|\{\{|\\\(")  # roles, directives, TeX
+LOADED = {"script": "src", "img": "src", "link": "href", "source": "srcset", "iframe": "src"}
+CARD_FACTS = ("Measured", "Chapter", "Expected before measuring", "Statistic", "Parts", "Controls")
+
+
+@cache
+def page(name):
+    """A page, with what it keeps as text for its scripts."""
+    text = (SITE / name).read_text(encoding="utf8")
+    return BeautifulSoup(NOSCRIPT.sub("", text), "lxml")
+
+
+@cache
+def ids(name):
+    return [node["id"] for node in page(name).select("[id]")]
+
+
+def article(name):
+    return page(name).select_one("article.bd-article")
+
+
+def words(node):
+    """The words of a piece of a page, without glyphs and TeX of its formulas."""
+    copy = BeautifulSoup(str(node), "lxml")
+    for hidden in copy.select(".katex-html, annotation, script, style"):
+        hidden.decompose()
+    return " ".join(copy.get_text().split())
+
+
+def test_the_site_has_every_page():
+    assert not [name for name in PAGES if not (SITE / name).exists()], "build it: make book"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_to_a_place(name):
+    dead = []
+    for link in page(name).select("a[href]"):
+        parts = urlsplit(link["href"])
+        if parts.scheme or parts.netloc:
+            continue
+        target = (SITE / name).parent / unquote(parts.path) if parts.path else SITE / name
+        target = Path(*target.resolve().parts)
+        if not target.exists():
+            dead.append(link["href"])
+        elif target.suffix == ".html" and parts.fragment and not FILTERS.match(parts.fragment):
+            known = ids(target.relative_to(SITE).as_posix())
+            dead += [link["href"]] if unquote(parts.fragment) not in known else []
+    assert not dead
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_an_id_names_one_place(name):
+    assert len(ids(name)) == len(set(ids(name)))
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_headings_go_down_by_one(name):
+    levels = [int(node.name[1]) for node in article(name).select("h1, h2, h3, h4, h5, h6")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels)), levels
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_picture_is_said_in_words(name):
+    for image in article(name).select("img"):
+        assert image.get("alt", "").strip(), image
+    for picture in article(name).select("svg[role=img]"):
+        assert picture.get("aria-label", "").strip()
+    for control in article(name).select("a[href], button, summary"):
+        said = control.get_text().strip() or control.get("aria-label") or control.get("title")
+        assert said or control.select("img[alt]"), control
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_formulas_are_typeset(name):
+    for formula in article(name).select(".math"):
+        assert formula.select_one(".katex .katex-html"), formula.get_text()[:80]
+        assert formula.select_one(".katex math"), "a screen reader needs it"
+    assert not article(name).select(".katex-error, .MathJax")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_loaded_from_elsewhere(name):
+    for kind, attribute in LOADED.items():
+        for node in page(name).select(f"{kind}[{attribute}]"):
+            if node.get("rel") not in (["canonical"], ["next"], ["prev"], ["author"]):
+                assert not urlsplit(node[attribute]).netloc, node
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_no_markup_is_left_raw(name):
+    found = article(name).find_all(string=RAW)
+    meant = ("pre", "code", "script", "annotation")
+    assert not [text for text in found if not text.find_parent(meant)]
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_says_which_run_it_shows(name):
+    stamp = page(name).select_one(".run-stamp")
+    assert stamp
+    assert re.search(r"environment \w+, master seed 0, \d+ s on one core", stamp.get_text())
+
+
+# ---------------------------------------------------------------- the ledger
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+
+
+@pytest.fixture(scope="module")
+def recorded():
+    runs = {name: current(chapter_path(name)) for name in CHAPTERS}
+    assert all(runs.values()), "some chapter has no current run"
+    return {
+        claim: record for run in runs.values() for claim, record in records(run.notebook).items()
+    }
+
+
+@pytest.fixture(scope="module")
+def cards():
+    return {card["id"]: card for card in article("book/ledger.html").select("details.claim")}
+
+
+def test_the_page_of_the_ledger_has_a_card_for_every_record(rows, recorded, cards):
+    assert list(cards) == [row["id"] for row in rows]
+    assert set(cards) == set(recorded)
+    for row in rows:
+        card, record = cards[row["id"]], recorded[row["id"]]
+        assert row["verdict"] == record.verdict
+        assert (row["value"], row["half_width"]) == (record.value, record.half_width)
+        assert f"verdict-{record.verdict.replace(' ', '-')}" in card.select_one(".verdict")["class"]
+        assert len(card.find("dt", string="Parts").parent.select("li")) == len(record.parts)
+        assert len(card.select(".control-result")) == len(record.controls)
+
+
+def test_a_card_has_all_its_facts(rows, cards):
+    for row in rows:
+        facts = [term.get_text() for term in cards[row["id"]].select("dt")]
+        wanted = [fact for fact in CARD_FACTS if fact != "Controls" or row["controls"]]
+        assert set(wanted) <= set(facts), row["id"]
+        assert bool(cards[row["id"]].blockquote) == bool(row["printed"])
+
+
+def test_the_counts_of_the_front_page_are_those_of_the_rows(rows):
+    theirs, ours = article("book/intro.html").select("table.scorecard")
+    for table, is_ours in ((theirs, False), (ours, True)):
+        half = [row for row in rows if (row["document"] == "ours") == is_ours]
+        heads = [words(head).split(" ", 1)[1] for head in table.select("thead th")[1:]]
+        last = table.select("tbody tr")[-1]
+        counts = [int(cell.get_text()) for cell in last.select("td")]
+        assert dict(zip(heads, counts, strict=True)) == {
+            verdict: sum(row["verdict"] == verdict for row in half) for verdict in heads
+        }
+        assert sum(counts) == len(half)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_page_shows_its_rows_with_their_verdicts(name, rows):
+    found = article(f"book/chapters/{name}.html")
+    by_id = {row["id"]: row for row in rows}
+    for line in found.select("p.verdict-line"):
+        row = by_id[line.select_one("a[aria-label^=evidence]")["href"].partition("#")[2]]
+        assert words(line.select_one(".verdict")).endswith(row["verdict"])
+    for mark in found.select("a.judged[data-line]"):
+        line = found.find(id=mark["data-line"])
+        row = by_id[mark["data-line"].removeprefix("line-")]
+        assert line.has_attr("hidden") <= (row["verdict"] == "holds")
+        assert mark["aria-label"].startswith(f"{row['verdict']}: ")
+    listed = {line["id"].removeprefix("checked-") for line in found.select("table.checked tr[id]")}
+    own = {row["id"] for row in rows if row["chapter"] == name}
+    assert listed == own if listed else is_second(name)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_page_leads_to_the_rows_of_its_chapter(name):
+    address = f"../ledger.html#claims?chapter={first_page(name)}"
+    assert article(f"book/chapters/{name}.html").find("a", href=address)
+
+
+def test_the_search_finds_a_row_by_its_name(rows):
+    index = (SITE / "searchindex.js").read_text(encoding="utf8")
+    assert not [row["id"] for row in rows if f'"{row["id"]}"' not in index]
+
+
+def test_the_files_to_take_home_are_there():
+    names = {path.name for path in (SITE / "book" / "downloads").iterdir()}
+    assert {f"{name}{ending}" for name in CHAPTERS for ending in (".ipynb", ".md")} <= names
+    assert {"requirements.lock", "CITATION.cff"} <= names
+    assert any(name.endswith(".whl") for name in names)
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_a_notebook_has_no_directive_and_says_its_verdicts(name, rows):
+    text = (SITE / "book" / "downloads" / f"{name}.ipynb").read_text(encoding="utf8")
+    cells = json.loads(text)["cells"]
+    prose = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "markdown")
+    assert not re.search(r"\{[a-z][\w:-]*\}`|```\{|:::\{", prose)
+    shown = prose + json.dumps([cell.get("outputs") for cell in cells], ensure_ascii=False)
+    for row in rows:
+        if row["chapter"] == name:
+            assert f"{row['verdict']}**" in shown

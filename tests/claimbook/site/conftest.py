@@ -1,0 +1,75 @@
+"""A ledger with a row of every verdict, reading and kind of control, and what a run found."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from claimbook.files import ROOT
+from claimbook.ledger import Ledger, load, plain
+from claimbook.ledger.comparison import Measured
+from claimbook.runs.notebooks import Run
+from claimbook.site.content import AGREES, Content
+from claimbook.site.mathematics import typesetter
+from claimbook.site.views import Views
+
+CLAIMS = ROOT / "tests" / "fixtures" / "fair_claims.yml"
+CHAPTER = "00_mini"
+SEEDS = {
+    "fair-holds": {"1": "holds", "2": "not holds"},
+    "fair-part": {"1": "holds in part", "2": "holds in part"},
+}
+
+
+def checked():
+    """The records of the rows of ``tests/fixtures/fair_claims.yml``, by their ids."""
+    ledger = Ledger(CHAPTER, path=CLAIMS, seed=0, trials=400)
+    up, down, noisy = (Measured(value, 0.05 * 6.62, 9) for value in (1.02, -1.07, 0.01))
+    slope = Measured(0.43, 0.02, 9)
+    ledger.check("fair-holds", up, controls={"reversed": down, "other-draws": noisy})
+    parts = {"affine": up, "ReLU": down, "cosine": noisy}
+    ledger.check("fair-part", parts, controls={"reversed": down}, value=up)
+    ledger.check("fair-fails", slope, controls={"flat": slope, "corrected": slope})
+    wide = Measured(0.05, 0.5, 9)
+    ledger.check("fair-undecided", wide, controls={"shifted": wide})
+    ledger.check("fair-blunt", Measured(-1.02, 0.3, 9), controls={"smaller": noisy})
+    turned = Ledger(CHAPTER, path=CLAIMS, seed=0, trials=300)  # a run with a turned knob
+    turned.check("fair-ours", 1.02, controls={"other": 1.02})
+    return {**ledger.records, **turned.records}
+
+
+@pytest.fixture(scope="session")
+def content():
+    """The content of a site with this one chapter."""
+    provenance = {"commit": "abc1234567", "clean": True, "environment": "e1", "python": "3.11"}
+    run = Run(None, "key", {**provenance, "date": "2026-01-02", "seconds": 61.2})
+    content = Content()
+    vars(content).update(
+        {
+            "claims": plain(load(CLAIMS)),
+            "chapters": [CHAPTER],
+            "headings": {CHAPTER: "0. The mean of a sample"},
+            "runs": {CHAPTER: run},
+            "records": checked(),
+            "seeds": SEEDS,
+            "states": {CHAPTER: AGREES},
+        }
+    )
+    return content
+
+
+@pytest.fixture(scope="session")
+def views(content):
+    """Its views; the engine that typesets formulas is closed at the end."""
+    yield Views(content)
+    typesetter().close()
+
+
+@pytest.fixture
+def app(content, views, monkeypatch):
+    """As much of Sphinx's application as directives, roles and events ask for."""
+    from claimbook.site import directives, marks
+
+    for module in (directives, marks):
+        monkeypatch.setattr(module, "content_of", lambda app: content)
+        monkeypatch.setattr(module, "views_of", lambda app: views)
+    return SimpleNamespace(env=SimpleNamespace(docname=f"book/chapters/{CHAPTER}"))
