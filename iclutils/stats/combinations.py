@@ -20,7 +20,8 @@ def weighted(weights: Points, estimates: Iterable[Estimate]) -> Estimate:
         \frac{1}{\nu} = \sum_i \frac{r_i^2}{\nu_i}, \quad r_i = \frac{c_i^2 se_i^2}{se^2}
 
     ``weights`` are the c, one for each of the m. Raises ``ValueError`` for unequal numbers of them,
-    for none, for a weight that is not finite, and for a NaN or a negative error among them.
+    for none, for a weight that is not finite, and for a NaN, a negative error or degrees of freedom
+    that are not positive among them.
 
     >>> weighted([0.5, 0.5], [Estimate(1.0, 0.2, 9), Estimate(2.0, 0.2, 9)]).value
     1.5
@@ -32,6 +33,8 @@ def weighted(weights: Points, estimates: Iterable[Estimate]) -> Estimate:
     for part in parts:
         if math.isnan(part.value) or not part.se >= 0:
             raise ValueError(f"estimates must have a value and an error, zero or above; got {part}")
+        if not part.dof > 0:
+            raise ValueError(f"estimates must have positive degrees of freedom; got {part}")
     errors = [factor * part.se for factor, part in zip(c, parts, strict=True)]
     value = sum(factor * part.value for factor, part in zip(c, parts, strict=True))
     se = math.hypot(*errors)

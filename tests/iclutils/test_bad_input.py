@@ -115,6 +115,10 @@ SILENT = {  # once a value came, or NaN
         lambda: stats.difference(stats.Estimate(1.0, NAN, 9), stats.Estimate(1.0, 0.1, 9)),
         "estimates must .*nan",
     ),
+    "difference with −3 degrees of freedom": Bad(
+        lambda: stats.difference(stats.Estimate(1.0, 0.1, -3), stats.Estimate(1.0, 0.1, 9)),
+        "estimates must have positive degrees of freedom.*-3",
+    ),
     "jackknife of NaN": Bad(
         lambda: stats.jackknife(lambda kept: float(kept.mean()), spoilt(4)),
         r"function\(samples\).* must be finite",
