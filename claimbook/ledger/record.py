@@ -1,13 +1,12 @@
 """What one check found: shown by its cell, kept in the executed notebook, read from there."""
 
 import ast
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from claimbook.ledger.comparison import Comparison
-from claimbook.ledger.text import AT_YOUR_SETTINGS, format_value, is_exact
+from claimbook.ledger.text import AT_YOUR_SETTINGS, format_value
 
 VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
 _GLUED = "application/papermill.record/text/plain"  # MyST-NB's name for a glued text
@@ -135,32 +134,3 @@ def _outputs(notebook: Any) -> Iterator[Any]:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             yield from cell.get("outputs", [])
-
-
-# ------------------------------------------------------------------ the part that decides
-
-
-def tightest(parts: Mapping[str, Comparison]) -> str | None:
-    """Name the part that is nearest to its limit; None where there are not two to choose from.
-
-    A part that was sampled is as near as its gap is in half-widths, a computed one as its gap is in
-    units of the margin, or of the larger of value and bound. Where some parts were sampled, the
-    tightest is one of these, because noise is what may turn a verdict.
-
-    >>> from claimbook.ledger.comparison import Measured, greater
-    >>> near = greater(Measured(0.5, 0.3))
-    >>> tightest({"far": greater(Measured(5.0, 0.3)), "near": near, "exact": greater(0.1)})
-    'near'
-    """
-    if len(parts) < 2:
-        return None
-    sampled = [name for name, part in parts.items() if not is_exact(part.value, part.half_width)]
-    return min(sampled or parts, key=lambda name: _room(parts[name]))
-
-
-def _room(part: Comparison) -> float:
-    gap = abs(abs(part.value - part.bound) - part.margin)  # to the nearer of its limits
-    if not is_exact(part.value, part.half_width):
-        return gap / part.half_width
-    scale = part.margin or max(abs(part.value), abs(part.bound))
-    return round(gap / scale, 9) if scale and math.isfinite(gap) else gap

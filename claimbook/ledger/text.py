@@ -8,7 +8,7 @@ number was computed and not sampled. The lines of a chapter whose knobs are turn
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from claimbook.ledger.comparison import (
     CONTRADICTED,
@@ -24,6 +24,20 @@ COUNTS = 1e7  # below it a whole number is shown with all its digits
 KINDS = re.compile(r"\brelu\b")  # chapters name a part by what the package calls its tasks
 NAMED = 4  # parts that a sentence names before it counts the rest
 WORDS = {SUPPORTED: "holds", CONTRADICTED: "does not hold", UNDECIDED: "is undecided"}
+
+NAUGHT = re.compile(r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![.\d]))")  # left by rounding at a zero
+MINUS = re.compile(r"(?<![\w.])-(?=\d)")
+POWER = re.compile(r"(?:(?<=[\d)])|(?<![\w.])1)e([+-])0*(\d+)\b")  # 10⁻⁵ and not 1 · 10⁻⁵
+THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+LOW = r"(?<=(?<![\w.])[^\W\d_])_(?P<low>[A-Za-z0-9]+)"  # of one letter: e_ICL, not train_jobs
+HIGH = r"\^\((?P<group>[^()]*)\)|\^(?P<high>[−-]?(?:\d+(?:\.\d+)?|[^\W\d_]|½)(?![^\W_]))"
+SYMBOL = re.compile(f"{LOW}|{HIGH}")
+
+LOGARITHMS = (("log₁₀ of ", 10.0), ("log of ", math.e))  # how the name of one begins
+SHORT = 3  # digits that a number has where nothing asks for more
+SMALL, LARGE = 1e-3, 1e5  # outside of them the power of ten of a short number is set apart
+FAR = 300.0  # a larger logarithm stands for no number that one could write
 
 
 class Number(NamedTuple):
@@ -102,6 +116,98 @@ def comparison_text(part: Comparison) -> str:
     '0.500 ± 0.066 > 0'
     """
     return f"{format_value(part.value, part.half_width)} {part.against}"
+
+
+# ------------------------------------------------------------------ on a page
+
+
+def typeset(text: str) -> str:
+    """Write the numbers in a text as HTML; none of them is broken at a line's end."""
+
+    def symbol(found: re.Match[str]) -> str:
+        name = "sub" if found["low"] else "sup"
+        script = (found["low"] or found["group"] or found["high"]).replace("-", "−")
+        return f"<{name}>{script}</{name}>"
+
+    return SYMBOL.sub(symbol, written(text)).replace(" ± ", "\u00a0±\u00a0")
+
+
+def written(text: str) -> str:
+    """Write the numbers in a plain text; none is broken before its power or its thousands.
+
+    >>> written("(-4.8 ± 1.8)e-04 = -0.00 to within 1e-12")
+    '(−4.8 ± 1.8)\xa0· 10⁻⁴ = 0.00 to within 10⁻¹²'
+    """
+
+    def power(found: re.Match[str]) -> str:
+        between = "" if found[0].startswith("1") else "\u00a0· "
+        sign = "⁻" if found[1] == "-" else ""
+        return f"{between}10{sign}{found[2].translate(RAISED)}"
+
+    text = POWER.sub(power, THOUSANDS.sub("\u00a0", text))
+    return MINUS.sub("−", NAUGHT.sub("", text))
+
+
+def logarithm(quantity: str) -> tuple[float | None, str]:
+    """Return the base of the logarithm that a number is, and what it is the logarithm of.
+
+    None and the quantity itself where it is none.
+
+    >>> logarithm("log₁₀ of the growth"), logarithm("exponent in K of the error")
+    ((10.0, 'the growth'), (None, 'exponent in K of the error'))
+    """
+    for name, base in LOGARITHMS:
+        if quantity.startswith(name):
+            return base, quantity.removeprefix(name)
+    return None, quantity
+
+
+def named_number(row: Mapping[str, Any], *, short: bool = False) -> tuple[str, str]:
+    """Return the number of a row and its name; a logarithm becomes what it is one of.
+
+    A number has its half-width, a factor its range. A ``short`` one has three digits alone, fewer
+    where it is less sure, and near one as many as show that it is not one.
+
+    >>> row = {"value": 3.365, "half_width": 0.04, "quantity": "log of linear over softmax"}
+    >>> named_number(row), named_number(row, short=True)
+    (('28.9, from 27.8 to 30.1', 'linear over softmax'), ('29', 'linear over softmax'))
+    >>> gain = {"value": 0.0021, "half_width": 0.0001, "quantity": "log of the gain"}
+    >>> named_number(gain)[0], named_number(gain, short=True)[0]
+    ('1.0021, from 1.0020 to 1.0022', '1.002')
+    """
+    value, half_width = row["value"] or 0.0, row["half_width"] or 0.0
+    base, name = logarithm(row["quantity"])
+    if base is None or abs(value) + half_width >= FAR:
+        text = _short(value, half_width) if short else format_value(value, half_width)
+        return written(text), row["quantity"]
+    if short:
+        factor = base**value
+        digits = _significant(abs(value) * math.log(base))
+        return written(_short(factor, factor * half_width * math.log(base), digits)), name
+    digits = _significant((half_width or abs(value)) * math.log(base))
+    ends = (value, value - half_width, value + half_width)
+    middle, low, high = (written(f"{base**end:#.{digits}g}".removesuffix(".")) for end in ends)
+    return (f"{middle}, from {low} to {high}" if low != high else middle), name
+
+
+def _short(value: float, half_width: float, digits: int = SHORT) -> str:
+    """Write a number to ``digits`` digits, or to the first of its half-width; a count is whole."""
+    if is_exact(value, half_width):
+        value, half_width = rounded(value, half_width)
+    if half_width == 0 and value == round(value) and abs(value) < LARGE:
+        return f"{value:.0f}"
+    leading = math.floor(math.log10(max(abs(value), half_width)))
+    if half_width > 0:
+        digits = max(1, min(digits, leading - math.floor(math.log10(half_width)) + 1))
+    if not SMALL <= 10.0**leading < LARGE:
+        return f"{value:.{digits - 1}e}"
+    places = digits - 1 - leading
+    return f"{round(value, places) + 0.0:.{max(0, places)}f}"
+
+
+def _significant(share: float) -> int:
+    """Choose the digits that a number needs in which a ``share`` of it is to be seen."""
+    return max(SHORT, 1 - math.floor(math.log10(share))) if share > 0 else SHORT
 
 
 # ------------------------------------------------------------------ outcomes

@@ -20,6 +20,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from claimbook.files import settings
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Condition, Part, condition_of, pattern_of
 from claimbook.ledger.record import Record, display
@@ -39,6 +40,7 @@ from claimbook.ledger.schema import (
 from claimbook.ledger.text import finding_of
 
 Given = Part | ComparedWith
+FALSE_CONTRADICTION = settings().get("level", 1e-4) / 2  # of one sampled part, at most
 
 # by kind of control: how one that failed is described, and the outcomes that it may have
 DEMANDED = {
@@ -60,6 +62,24 @@ def verdict_of(outcomes: Iterable[str]) -> str:
     if {SUPPORTED, CONTRADICTED} <= found:
         return IN_PART
     return FAILS if found == {CONTRADICTED} else UNDECIDED_ROW
+
+
+def false_alarm(parts: int) -> float:
+    """Return the probability that a book whose statements are all true contradicts one of them.
+
+    A part that is true is contradicted only where its whole interval lies on the wrong side of its
+    bound. Student's interval for the mean of Gaussian trials does so with a probability of at most
+    half of its ``level`` (``[tool.claimbook]`` of ``pyproject.toml``), whatever the degrees of
+    freedom: exactly that where the truth lies on the bound, or an equality on the edge of its
+    margin, and less elsewhere. For a difference with few, unequal degrees of freedom it is more;
+    the ledger's page has the numbers. A number that was computed and not sampled is never
+    contradicted by chance. ``parts`` counts the independent sampled ones; of parts that hang
+    together the probability is at most ``parts`` times that of one, which is nearly the same.
+
+    >>> round(false_alarm(1), 8), round(false_alarm(1000), 4)
+    (5e-05, 0.0488)
+    """
+    return float(1 - (1 - FALSE_CONTRADICTION) ** parts)
 
 
 def failed_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:

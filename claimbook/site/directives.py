@@ -6,6 +6,7 @@ files and runs. ``{claim-value}``, ``{claim-verdict}`` and ``{claim-picture}`` s
 sentence.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -16,11 +17,11 @@ from markupsafe import Markup
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
+from claimbook.ledger.text import format_value, logarithm, written
 from claimbook.pages import CHAPTERS, first_page, is_second
 from claimbook.site import stamp
 from claimbook.site.content import Content, Row, content_of, label
 from claimbook.site.nodes import finished, tag
-from claimbook.site.numbers import in_sentence
 from claimbook.site.views import (
     HALVES,
     READINGS,
@@ -197,7 +198,14 @@ class ClaimRole(SphinxRole):
         """The number of a row; with ``|factor`` the factor that a logarithm stands for."""
         if form not in ("", FACTOR) or row["value"] is None:
             raise ValueError("there is no such number")
-        text = in_sentence(row, factor=form == FACTOR) + own_settings(row)
+        value, half_width = row["value"], row["half_width"] or 0.0
+        base, _ = logarithm(row["quantity"])
+        if form == FACTOR:
+            if base is None:
+                raise ValueError(f"shows no logarithm, and so no factor: {row['quantity']}")
+            value = base ** abs(value)  # the factor above one
+            half_width *= value * math.log(base)
+        text = written(format_value(value, half_width)) + own_settings(row)
         address = views_of(self.env.app).address(self.env.docname, f"book/ledger.html#{row['id']}")
         return nodes.reference("", text, refuri=address, internal=True, classes=["claim-value"])
 

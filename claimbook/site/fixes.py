@@ -8,11 +8,14 @@ import re
 from pathlib import Path
 
 from claimbook.files import write_atomically
-from claimbook.site.numbers import typeset_numbers
+from claimbook.ledger.text import readable, typeset
 
 # a font is fetched when a line that it sets is laid out: too late for font-display: optional
 FACES = ["1em 'Source Serif 4'", "1em 'Source Sans 3'"]
 FETCH = f"<script>{FACES}.forEach(face => document.fonts.load(face));</script>"
+# pandas' tables, plain and styled, and a cell of theirs
+TABLE = re.compile(r'<table [^>]*(?:class="dataframe"|id="T_).*?</table>', re.DOTALL)
+CELL = re.compile(r"(<(t[dh])(?: [^>]*)?>)([^<]*)(?=</\2>)")
 FIXES = [  # the pattern of what is written, what it should be
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
     (
@@ -54,6 +57,15 @@ def fix(text: str) -> str:
     for written, better in FIXES:
         text = re.sub(written, better, text)
     return text
+
+
+def typeset_numbers(page: str) -> str:
+    """Typeset the numbers in the tables of a page; words are left as they are."""
+
+    def cells(table: re.Match[str]) -> str:
+        return CELL.sub(lambda cell: cell[1] + typeset(readable(cell[3])), table[0])
+
+    return TABLE.sub(cells, page)
 
 
 def fix_pages(site: Path) -> None:

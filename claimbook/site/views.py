@@ -21,15 +21,20 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx.application import Sphinx
 
 from claimbook.ledger import FAILS, IN_PART, OURS, VERDICTS
-from claimbook.ledger.alarms import false_alarm
 from claimbook.ledger.comparison import Comparison
-from claimbook.ledger.record import tightest
-from claimbook.ledger.text import readable, what_came_out
+from claimbook.ledger.text import (
+    format_value,
+    is_exact,
+    named_number,
+    readable,
+    typeset,
+    what_came_out,
+    written,
+)
+from claimbook.ledger.verdicts import false_alarm
 from claimbook.pages import first_page, is_second
-from claimbook.site import numbers
 from claimbook.site.content import Content, Row, content_of
 from claimbook.site.mathematics import Formula, typesetter
-from claimbook.site.numbers import typeset, written
 
 TEMPLATES = Path(__file__).with_name("templates")
 SIGNS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
@@ -129,8 +134,7 @@ class Views:
             "readable": readable,
             "own": own_settings,
             "value": value_text,
-            "in_line": numbers.in_line,
-            "in_short": numbers.in_short,
+            "number": named_number,
             "finding": finding,
             "reservation": reservation,
             "compared": compared,
@@ -219,7 +223,8 @@ def own_settings(row: Row) -> str:
 
 def value_of(found: Mapping[str, Any]) -> str:
     """Write the number of a row, a part or a control with its half-width."""
-    return numbers.number(found["value"], found["half_width"])
+    value = found["value"]
+    return "no value" if value is None else format_value(value, found["half_width"] or 0.0)
 
 
 def value_text(row: Row) -> str:
@@ -282,6 +287,32 @@ def picture(found: Mapping[str, Any]) -> Picture:
     return Picture(*map(place, (low, high, value - half_width, value + half_width, value)))
 
 
+def tightest(parts: Mapping[str, Comparison]) -> str | None:
+    """Name the part that is nearest to its limit; None where there are not two to choose from.
+
+    A part that was sampled is as near as its gap is in half-widths, a computed one as its gap is in
+    units of the margin, or of the larger of value and bound. Where some parts were sampled, the
+    tightest is one of these, because noise is what may turn a verdict.
+
+    >>> from claimbook.ledger.comparison import Measured, greater
+    >>> near = greater(Measured(0.5, 0.3))
+    >>> tightest({"far": greater(Measured(5.0, 0.3)), "near": near, "exact": greater(0.1)})
+    'near'
+    """
+    if len(parts) < 2:
+        return None
+    sampled = [name for name, part in parts.items() if not is_exact(part.value, part.half_width)]
+    return min(sampled or parts, key=lambda name: _room(parts[name]))
+
+
+def _room(part: Comparison) -> float:
+    gap = abs(abs(part.value - part.bound) - part.margin)  # to the nearer of its limits
+    if not is_exact(part.value, part.half_width):
+        return gap / part.half_width
+    scale = part.margin or max(abs(part.value), abs(part.bound))
+    return round(gap / scale, 9) if scale and math.isfinite(gap) else gap
+
+
 # ---------------------------------------------------------------- of many rows
 
 
@@ -324,5 +355,5 @@ def substitutions(rows: Sequence[Row]) -> dict[str, str]:
         "rows_damaged": str(sum(map(is_damaged, negative))),
         "rows_seen": str(sum((row["note"] or "").startswith("Seen before") for row in rows)),
         "sampled_parts": str(parts),
-        "false_alarms": f"1 book in {numbers.two_digits(1 / false_alarm(parts))}",
+        "false_alarms": f"1 book in {float(f'{1 / false_alarm(parts):.2g}'):g}",
     }

@@ -6,7 +6,16 @@ from hypothesis import strategies as st
 
 from claimbook.ledger import count_outcomes, count_signs, format_value
 from claimbook.ledger.comparison import Measured, greater, less
-from claimbook.ledger.text import ROUNDING, finding_of, is_exact, rounded, what_came_out
+from claimbook.ledger.text import (
+    ROUNDING,
+    finding_of,
+    is_exact,
+    named_number,
+    rounded,
+    typeset,
+    what_came_out,
+    written,
+)
 
 YES = greater(1.0)
 NO = greater(-1.0)
@@ -110,3 +119,65 @@ def test_signs_are_counted_for_prose():
     assert count_signs([up, up, down, unclear]) == "2 of 4 rise, 1 falls, 1 undecided"
     assert count_signs([up, up]) == "2 of 2 rise"
     assert count_signs([down, down]) == "0 of 2 rise, 2 fall"
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("-0.50", "−0.50"),
+        ("7.2e-05", "7.2\xa0· 10⁻⁵"),
+        ("-1e+10", "−10¹⁰"),
+        ("0.331 ± 0.012", "0.331\xa0±\xa00.012"),
+        ("-0.5 (-1.2)", "−0.5 (−1.2)"),
+        ("1e-12", "10⁻¹²"),
+        ("-0.00 ± 0.02", "0.00\xa0±\xa00.02"),
+        ("−0.00", "0.00"),
+        ("+0.00 ± 0.01", "0.00\xa0±\xa00.01"),
+        ("+0.05", "+0.05"),
+        ("-0.05", "−0.05"),
+        ("w^(d/2-1)", "w<sup>d/2−1</sup>"),
+        ("Σ^½, e_ICL", "Σ<sup>½</sup>, e<sub>ICL</sub>"),
+        ("r^−(d+0)/2", "r^−(d+0)/2"),  # where an exponent without brackets ends is not known
+        ("log of e_ICL/e_IDG", "log of e<sub>ICL</sub>/e<sub>IDG</sub>"),
+        ("N = K^1.5. Longer: K^a", "N = K<sup>1.5</sup>. Longer: K<sup>a</sup>"),
+        ("10^(-2) and 0.999^t", "10<sup>−2</sup> and 0.999<sup>t</sup>"),
+        ("regression/training_jobs.py", "regression/training_jobs.py"),
+        ("F^aff, w^*", "F^aff, w^*"),
+        ("Theorem A-1", "Theorem A-1"),
+        ("2024-05-01", "2024-05-01"),
+        ("softmax", "softmax"),
+    ],
+)
+def test_numbers_and_symbols_of_a_page(text, read):
+    assert typeset(text) == read
+
+
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [
+        ("(-4.8 ± 1.8)e-04", "(−4.8 ± 1.8)\xa0· 10⁻⁴"),
+        ("1.2e+12", "1.2\xa0· 10¹²"),
+        ("0.331 ± 0.012", "0.331 ± 0.012"),
+        ("from 20 000 to 100 000 steps", "from 20\xa0000 to 100\xa0000 steps"),
+        ("in 2000 1000000", "in 2000 1000000"),
+    ],
+)
+def test_numbers_of_a_line(number, read):
+    assert written(number) == read
+
+
+@pytest.mark.parametrize(
+    ("value", "half_width", "text"),
+    [
+        (785.33, 0, "785"),
+        (0.25, 1.4e-5, "0.250"),
+        (12, 0, "12"),
+        (0.111, 0.021, "0.11"),
+        (-2e-4, 0.0019, "0.000"),
+        (3.21e-7, 1.2e-8, "3.2\xa0· 10⁻⁷"),
+        (8.659, 0.4, "8.7"),
+    ],
+)
+def test_a_short_number_has_three_digits_or_fewer_where_it_is_less_sure(value, half_width, text):
+    row = {"value": value, "half_width": half_width, "quantity": "fall of the norm"}
+    assert named_number(row, short=True) == (text, "fall of the norm")

@@ -39,3 +39,12 @@ def test_fonts_are_fetched_behind_the_styles_and_asked_for_once():
     fixed = fixes.fix(styles)
     assert fixed.startswith(f"{styles}<script>")
     assert fixes.fix(fixed) == fixed
+
+
+def test_only_cells_of_tables_are_touched():
+    page = '<p>-1</p><table class="docutils"><td>-1</td></table><pre>1e-5</pre>'
+    styled = '<table id="T_1"><th id="T_1_row0" >{}</th><td id="T_1_row0_col0" >{}</td></table>'
+    plain = '<table border="1" class="dataframe"><tr>\n<th>{}</th>\n<td>{}</td>\n</tr></table>'
+    written = page + styled.format("relu", "-1") + plain.format("relu", "−0.00 ± 0.02") + page
+    read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00\xa0±\xa00.02") + page
+    assert fixes.typeset_numbers(written) == read
