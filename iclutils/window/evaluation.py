@@ -59,7 +59,7 @@ def mean_errors(
 
 
 def sampled_errors(
-    M: Float[Tensor, "d d"],
+    M: Float[Tensor, "*units d d"],
     function: FunctionClass,
     covariates: Law,
     n: int,
@@ -70,18 +70,18 @@ def sampled_errors(
     unit: str = "linear",
     size: int = 25_000,
     chunks: int = 1,
-) -> Float[Tensor, " prompts"]:
-    """Squared errors of one unit on ``chunks`` times ``size`` fresh prompts, one query each.
+) -> Float[Tensor, "*units prompts"]:
+    """Squared errors of each unit on ``chunks`` times ``size`` fresh prompts, one query each.
 
-    The draws are a function of (seed, role, the tasks' name, d, n, chunk). Raises as
-    :func:`predict` and :func:`iclutils.window.prompts.draw`.
+    All units see the same prompts. The draws are a function of (seed, role, the tasks' name, d, n,
+    chunk). Raises as :func:`predict` and :func:`iclutils.window.prompts.draw`.
     """
     found = []
     for chunk in range(validation.whole("chunks", chunks)):
         draws = stream(seed, role, function.name, covariates.d, n, chunk)
         prompt = draw(function, covariates, n, sigma, 1, (size,), draws)
-        found.append((predict(M, prompt, unit) - prompt.target).square().squeeze(-1))
-    return torch.cat(found)
+        found.append((predict(M.unsqueeze(-3), prompt, unit) - prompt.target).square().squeeze(-1))
+    return torch.cat(found, -1)
 
 
 def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
