@@ -48,7 +48,7 @@ FIXES = [  # the pattern of what is written, what it should be
         rf"\1{FETCH}",
     ),
     # sphinx-proof and sphinx-exercise: one id for what all theorems and exercises say
-    (r'(<section|<div) id="(?:exercise|solution|proof)-content"', r"\1"),
+    (r'(<(?:section|div)\b[^>]*) id="(?:exercise|solution|proof)-content"', r"\1"),
 ]
 
 

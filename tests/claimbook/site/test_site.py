@@ -32,6 +32,8 @@ def test_the_theme_is_settled_before_anything_is_coloured():
 def test_what_theorems_and_exercises_say_has_no_id_of_all():
     said = '<section id="exercise-content"><p>x</p></section><section id="own"></section>'
     assert fixes.fix(said) == '<section><p>x</p></section><section id="own"></section>'
+    said = '<section class="lemma-content" id="proof-content">'
+    assert fixes.fix(said) == '<section class="lemma-content">'
 
 
 def test_fonts_are_fetched_behind_the_styles_and_asked_for_once():
