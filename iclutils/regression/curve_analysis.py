@@ -2,6 +2,8 @@ r"""Where the error peaks in the number of prompts, and by how much, from single
 
 The errors are those of R runs at each of T numbers of prompts :math:`n = \tau d^2`, in logarithms.
 Every run is a network of its own on prompts of its own, so that all T·R numbers are independent.
+How many prompts a training can fit is read off its training errors. A transition is read off the
+errors at P rising task diversities κ, whose mean is joined by straight lines in :math:`\log\kappa`.
 """
 
 import math

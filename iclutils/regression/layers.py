@@ -7,9 +7,9 @@ The answer at the query x is
 
 over the columns :math:`z_j` of Z (:mod:`iclutils.regression.training_sets`), with u the last row of
 V and M the first d columns of :math:`K^\top Q` (Lu et al., slides "Model"). Nothing is dropped: the
-reduced model of :mod:`iclutils.regression.layers` also sets the first d entries of u to zero.
-A fleet of B layers, each with its own prompts, is one tensor program. Shapes: ``e`` is d + 1 and
-``t`` is ℓ + 1.
+reduced model, which answers :math:`\langle\Gamma, H_Z\rangle` (slides "Predictor for
+:math:`y_{\ell+1}`"), also sets the first d entries of u to zero. A fleet of B layers, each with its
+own prompts, is one tensor program. Shapes: ``e`` is d + 1; ``t`` and ``m`` are ℓ + 1.
 """
 
 from dataclasses import dataclass

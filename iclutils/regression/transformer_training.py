@@ -1,4 +1,15 @@
-"""Training a fleet of transformers by AdamW in minibatches, as the authors of Lu et al. do."""
+r"""Training a fleet of transformers by AdamW in minibatches, as the authors of Lu et al. do.
+
+And on few coordinates first, after Garg et al. (NeurIPS 2022, arXiv 2208.01066, appendix A), who
+draw new prompts at every step where we mask a fixed set of them. A prompt with a of its d
+coordinates active has zeros in the others, of its tokens and of its task, so that its labels are
+
+.. math:: y_i = \sum_{j\le a} x_{ij}w_j + \varepsilon_i,
+
+and it shows its first αa tokens. A stage has ``steps`` steps; each stage activates one coordinate
+more, and when all d are active, the prompts are those of
+:func:`iclutils.regression.training_sets.draw_fleet`.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

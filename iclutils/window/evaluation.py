@@ -35,7 +35,7 @@ def mean_errors(
 ) -> Float[Tensor, "T R"]:
     """Mean squared error of R units in each of T trials, on all the prompts of the trial.
 
-    The prompts have the axes (T, prompts). Raises as :func:`predict`.
+    The prompts have the axes (T, prompts). Raises as :func:`~iclutils.window.attention.predict`.
     """
     validation.one_of("unit", unit, UNITS)
     _check(M, prompt.x, prompt.query)
@@ -74,7 +74,8 @@ def sampled_errors(
     """Squared errors of each unit on ``chunks`` times ``size`` fresh prompts, one query each.
 
     All units see the same prompts. The draws are a function of (seed, role, the tasks' name, d, n,
-    chunk). Raises as :func:`predict` and :func:`iclutils.window.prompts.draw`.
+    chunk). Raises as :func:`~iclutils.window.attention.predict` and
+    :func:`iclutils.window.prompts.draw`.
     """
     found = []
     for chunk in range(validation.whole("chunks", chunks)):
@@ -89,7 +90,7 @@ def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
 
     ``prompt`` has one leading axis. Both the units and the prompts are drawn at random, see
     :func:`iclutils.stats.crossed`, which wants two of either. Raises as
-    :func:`predict`.
+    :func:`~iclutils.window.attention.predict`.
     """
     losses = [(predict(one, prompt) - prompt.target).square().mean(-1) for one in M]
     return crossed(lambda kept: kept.mean().log(), torch.stack(losses, 1))
@@ -102,7 +103,7 @@ def value_slope(M: Float[Tensor, "d d"], prompts: Iterable[Prompt]) -> ValueSlop
 
     (half of it, at v = 0; Collins et al., Lemma B.1), at the coordinate j where it is the most
     standard errors from zero. The ``prompts`` are batches of one size with one query each. Raises
-    as :func:`predict`.
+    as :func:`~iclutils.window.attention.predict`.
     """
     products, squares, misses = [], [], []
     for prompt in prompts:

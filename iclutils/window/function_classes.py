@@ -1,8 +1,8 @@
 r"""Classes of task functions, their draws and their second moments (kernels).
 
 Every class draws tasks at Lipschitz constant 1 (``sample``) and scales them when it evaluates, so
-that two classes that differ in ``L`` alone can be compared on the same tasks. Shapes as in
-:mod:`iclutils.window.function_classes`.
+that two classes that differ in ``L`` alone can be compared on the same tasks. A task carries
+leading axes ``*size``: f at ``x: (*size, m, d)`` is ``(*size, m)``.
 """
 
 import math

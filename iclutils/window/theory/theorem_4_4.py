@@ -3,7 +3,9 @@ r"""What the softmax unit learns of a subspace: its minimiser in blocks, and the
 Theorem 4.4 of Collins et al. says that the minimiser is :math:`M^*=cBB^\top`. Here the minimum over
 *all* symmetric M (:mod:`iclutils.window.theory.low_rank`) is read in the frame :math:`[B,B_\perp]`,
 and mass on :math:`B_\perp` is held to see what it costs. Standard errors are averages over
-thousands of contexts; their degrees of freedom are taken to be infinite. Chapter 4 uses it.
+thousands of contexts; their degrees of freedom are taken to be infinite. The lemmas behind the
+theorem (Appendix H.2) freeze the spurious part of the logits into factors
+:math:`\alpha_i=\exp(c_v^2e\,v_i^\top v)`. Chapter 4 uses both.
 """
 
 import math
