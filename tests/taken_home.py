@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 LINE = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)  # of README.txt: a command
-VERDICT = "application/vnd.iclutils.verdict+json"
+VERDICT = "application/vnd.claimbook.record+json"
 
 
 def unpack(archive: Path, into: Path) -> Path:

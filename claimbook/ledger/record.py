@@ -8,7 +8,7 @@ from typing import Any
 from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.text import AT_YOUR_SETTINGS, format_value
 
-VERDICT = "application/vnd.iclutils.verdict+json"  # a record's MIME type
+VERDICT = "application/vnd.claimbook.record+json"  # a record's MIME type
 _GLUED = "application/papermill.record/text/plain"  # MyST-NB's name for a glued text
 
 
