@@ -52,6 +52,16 @@ def test_few_rows_are_spared_the_audit_each_with_its_reason():
     assert all(len(reason) > 20 for reason in spared)
 
 
+def test_a_row_of_which_numbers_had_been_seen_says_so_first():
+    """The front page counts the notes that begin so."""
+    for id, row in ROWS.items():
+        note = row.note or ""
+        began = " ".join(f"{one.what} {one.why}" for one in row.amended[:1])
+        seen = re.search(r"^(new|the) row\b.*\b(seen|look|pilots?)\b", began)
+        assert not seen or note.startswith("Seen before: "), f"{id}: {began}"
+        assert "Seen before" not in note[1:], f"{id}: it is the first thing to say"
+
+
 def test_the_front_pages_name_every_source():
     """A chapter on another paper is no secret: the first author stands in README and intro."""
     for page in ("README.md", "book/intro.md"):
