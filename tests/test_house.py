@@ -104,9 +104,10 @@ def test_a_module_is_worth_a_file(path):
     )
 
 
-@pytest.mark.parametrize("folder", sorted({path.parent for path in SCIENCE}), ids=str)
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=str)
 def test_a_folder_is_read_at_one_glance(folder):
-    modules = [path.name for path in SCIENCE if path.parent == folder]
+    inside = [path for path in MODULES if path.parent == folder]
+    modules = [path.name for path in inside if path.stem != "__init__"]
     assert len(modules) <= MODULES_A_FOLDER, f"{folder} has {len(modules)} modules: {modules}"
 
 
@@ -126,29 +127,6 @@ def test_what_travels_together_does_not_change_on_the_way(path):
         assert not own or value.__dataclass_params__.frozen, (
             f"{value.__name__} of {name} can be changed after its numbers were checked"
         )
-
-
-SITE = PRESS / "site"
-MAY_SEE_OF_THE_SITE = {  # each of them sees the modules of the folder itself, which see none
-    "": set(),
-    "pictures": {"pictures"},
-    "aids": {"aids"},
-    "downloads": {"downloads", "pictures"},
-}
-ON_TOP = {"__init__"}
-ROOMS_OF_THE_SITE = [path for path in SITE.rglob("*.py") if path.stem not in ON_TOP]
-
-
-@pytest.mark.parametrize("path", ROOMS_OF_THE_SITE, ids=lambda path: path.stem)
-def test_a_room_of_the_site_sees_the_ground_and_what_lies_below_it(path):
-    room = "" if path.parent == SITE else path.parent.name
-    seen = [
-        parts[2:] for parts in imports(path.relative_to(ROOT)) if parts[:2] == [PRESS.name, "site"]
-    ]
-    for first, *_ in filter(None, seen):
-        assert first not in ON_TOP, f"{path.name} imports {first}, which joins the rooms"
-        known = first in MAY_SEE_OF_THE_SITE and (SITE / first).is_dir()
-        assert not known or first in MAY_SEE_OF_THE_SITE[room], f"{path.name} imports {first}"
 
 
 @pytest.mark.parametrize("tower", TOWERS)

@@ -7,6 +7,7 @@ is thrown away before a build, and nothing here remembers one.
 """
 
 import gc
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,7 @@ from sphinx.config import Config
 
 from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
-from claimbook.site.aids.labels import AFTER_SPHINX, add_ways_on, label_pages
-from claimbook.site.cells import move_setup
-from claimbook.site.checks import gather_checks
+from claimbook.site.cells import gather_checks, move_setup
 from claimbook.site.content import content_of
 from claimbook.site.directives import (
     CLAIM,
@@ -28,23 +27,19 @@ from claimbook.site.directives import (
     Scorecard,
     Verdicts,
 )
-from claimbook.site.downloads.archive import write_archive
-from claimbook.site.downloads.lists import Downloads
-from claimbook.site.downloads.offers import write_files
-from claimbook.site.downloads.portable import AFTER_THE_NUMBERS, TAKEN_HOME, write_portable
-from claimbook.site.fixes import fix_pages
+from claimbook.site.downloads import FOLDER as DOWNLOADS
+from claimbook.site.downloads import Downloads, write_archive, write_files
+from claimbook.site.explorers import Explorer, SetRole, add_scripts, write_scripts
+from claimbook.site.figures import FOLDER as FIGURES
+from claimbook.site.figures import RunFigure, figures_of, show_figures, write_figures
+from claimbook.site.fixes import add_tips, fix_pages
 from claimbook.site.lecture import Prediction, PredictionEnd, fold_predictions
 from claimbook.site.marks import JudgedRole, MarksStay, show_verdicts
 from claimbook.site.nodes import depart_tag, html_tag, skip_tag, visit_tag
-from claimbook.site.pictures.explorers import Explorer, add_scripts, drop_comments
-from claimbook.site.pictures.gallery import figures_of, write_figures
-from claimbook.site.pictures.run_figure import RunFigure, show_figures
-from claimbook.site.pictures.steer import SetRole, check_places
-from claimbook.site.stamp import add_stamp
-from claimbook.site.tips import add_tips
-from claimbook.site.views import substitutions, views_of
+from claimbook.site.notebooks import AFTER_THE_NUMBERS, TAKEN_HOME, write_notebooks
+from claimbook.site.page import AFTER_SPHINX, add_stamp, add_ways_on, label_pages
+from claimbook.site.views import TEMPLATES, substitutions, views_of
 
-TEMPLATES = Path(__file__).with_name("templates")
 LATE = 900  # after MyST-NB, which would make a suffix of each page that it is told to read
 DRESS = (add_stamp, add_scripts, add_ways_on)  # what every page gets
 
@@ -57,8 +52,16 @@ def read_content(app: Sphinx, config: Config) -> None:
         path: [reader, {"path": path, "root": str(ROOT)}] for path in paths
     }
     config.templates_path.append(str(TEMPLATES))
+    config.exclude_patterns.append("explorers")  # of the static files: the site has them as one
     config.html_additional_pages["404"] = "404.html"
     config.myst_substitutions |= substitutions(content_of(app).rows)
+
+
+def begin(app: Sphinx) -> None:
+    """Leave no file of an earlier build where files lie beside the pages; write the scripts."""
+    for folder in (DOWNLOADS, FIGURES):
+        shutil.rmtree(Path(app.outdir) / folder, ignore_errors=True)
+    write_scripts(app)
 
 
 def drop_thebe(app: Sphinx) -> None:
@@ -102,7 +105,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     write_files(content, site)
     write_figures(figures_of(content).values(), site)
     fix_pages(site)
-    drop_comments(site)
     write_archive(site)
 
 
@@ -134,11 +136,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("config-inited", read_content, priority=LATE)
+    app.connect("builder-inited", begin)
     app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", show_verdicts)
-    app.connect("doctree-read", check_places)
     app.connect("env-get-updated", label_pages, priority=AFTER_SPHINX)
-    app.connect("env-get-updated", write_portable, priority=AFTER_THE_NUMBERS)
+    app.connect("env-get-updated", write_notebooks, priority=AFTER_THE_NUMBERS)
     app.connect("html-page-context", dress)
     app.connect("doctree-resolved", arrange)
     app.connect("build-finished", finish)

@@ -1,7 +1,9 @@
-"""Where the site shows a page's code: set-up at the end, a figure's code at the figure.
+"""Where the site shows a page's code: a figure's at the figure, checks and set-up at the end.
 
 Cells tagged ``setup`` (imports, knobs) come first in a page's file and its notebook, where they
-have to run first. On the site they stand at the end, under "Run it", with a link at the top.
+have to run first. On the site they stand at the end, under "Run it", with a link at the top. The
+cells of the section "How it was checked" stand under one bar, below a table of the page's rows; in
+the file, and in the notebook, such a cell shows the verdict that it finds.
 """
 
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.util import logging
 
 from claimbook.pages import CHAPTERS
-from claimbook.site.nodes import finished, tag
+from claimbook.site.nodes import finished, is_section, tag
 from claimbook.site.views import Views
 
 logger = logging.getLogger(__name__)
@@ -21,6 +23,8 @@ logger = logging.getLogger(__name__)
 SETUP = "setup"  # the tag of a cell
 RUN = "Run it"
 RUN_ANCHOR = "run-it"
+CHECKED = "How it was checked"
+BAR = "The checks"
 
 
 def is_cell(node: nodes.Node) -> TypeGuard[nodes.container]:
@@ -93,3 +97,50 @@ def move_setup(views: Views, page: str, doctree: nodes.document) -> None:
     how = finished(views("run_it.html", page, chapter=chapter))
     folded = tag("details", tag("summary", "The set-up"), *taken, classes=["page-fold"])
     whole += tag("div", how, folded, ids=[RUN_ANCHOR], classes=["screen-only"])
+
+
+def section_of(doctree: nodes.document) -> nodes.section | None:
+    """Return the section of the checks; None where the page has none."""
+    for section in filter(is_section, doctree.findall(nodes.section)):
+        if section.next_node(nodes.title).astext().strip() == CHECKED:
+            return section
+    return None
+
+
+def gather_checks(views: Views, page: str, doctree: nodes.document) -> None:
+    """Put the table and the bar into the section; verdicts that it lists leave their cells."""
+    raws = list(doctree.findall(nodes.raw))
+    lines = [node for node in raws if node.get("shows") == "check"]
+    marked = {node["claim"] for node in raws if node.get("shows") == "mark"}
+    section = section_of(doctree)
+    for line in lines:
+        if section is not None or line["claim"] in marked:
+            remove_output(line)
+    if section is None:
+        return
+    rows = [views.content.by_id[line["claim"]] for line in lines]
+    if rows:
+        section.insert(1, finished(views("checked.html", page, rows=rows)))
+    fold(section)
+
+
+def fold(section: nodes.section) -> None:
+    """Put the section's cells, from the first to the last, under one bar."""
+    found = [at for at, child in enumerate(section.children) if is_cell(child)]
+    if not found:
+        return
+    first, last = found[0], found[-1] + 1
+    checks = section.children[first:last]
+    for check in checks:
+        section.remove(check)
+        unfolded(check)
+    summary = tag("summary", BAR)
+    section.insert(first, tag("details", summary, *checks, classes=["page-fold", "screen-only"]))
+
+
+def remove_output(line: nodes.Element) -> None:
+    """Take a verdict out of the outputs of its cell, with what held nothing else."""
+    outputs = line.parent
+    outputs.remove(line)
+    if not outputs.children:
+        outputs.parent.remove(outputs)

@@ -19,9 +19,9 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from claimbook.ledger.text import format_value, logarithm, written
 from claimbook.pages import CHAPTERS, first_page, is_second
-from claimbook.site import stamp
 from claimbook.site.content import Content, Row, content_of, label
 from claimbook.site.nodes import finished, tag
+from claimbook.site.page import validated
 from claimbook.site.views import (
     HALVES,
     READINGS,
@@ -86,8 +86,8 @@ class ChapterCard(Directive):
                 facts.append(tag("div", tag("dt", name.capitalize()), tag("dd", *words)))
         facts.append(tag("div", tag("dt", "Verdicts"), tag("dd", self.counts(chapter))))
         run = self.content_.runs[chapter]
-        validated = stamp.validated(self.content_, chapter)
-        details = self.view("run.html", chapter=chapter, run=run, validated=validated)
+        said = validated(self.content_, chapter)
+        details = self.view("run.html", chapter=chapter, run=run, validated=said)
         details["markdown"] = ""
         return [
             tag(

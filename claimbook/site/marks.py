@@ -6,7 +6,7 @@ sight. Alone in a paragraph, the role belongs to the paragraph before it; where 
 line stands in its place.
 
 What a check shows, through MyST-NB's entry point ``mime_renderers``, is the line of its row; the
-site gathers these at the end of a page (:mod:`claimbook.site.checks`).
+site gathers these at the end of a page (:mod:`claimbook.site.cells`).
 """
 
 import re
@@ -23,7 +23,7 @@ from sphinx.util.docutils import SphinxRole
 from claimbook.ledger import HOLDS
 from claimbook.ledger.record import VERDICT
 from claimbook.site import mathematics
-from claimbook.site.checks import section_of
+from claimbook.site.cells import section_of
 from claimbook.site.content import content_of
 from claimbook.site.nodes import finished
 from claimbook.site.views import Views, headline, views_of

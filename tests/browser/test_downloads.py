@@ -15,7 +15,10 @@ import taken_home
 from built_site import PAGES, ROOT, SITE, text_of
 
 from claimbook.pages import chapter_path, read_chapter, toc_chapters
-from claimbook.site.downloads import archive, portable
+from claimbook.site.downloads import ARCHIVE
+from claimbook.site.notebooks import RAW
+
+PLACE = SITE / "book" / "downloads" / f"{ARCHIVE}.zip"
 
 
 @pytest.mark.parametrize("name", toc_chapters())
@@ -25,7 +28,7 @@ def test_a_notebook_can_be_read_on_its_own(name):
     nbformat.validate(notebook)
     words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert len(words) > 5
-    assert not [found[0] for text in words for found in portable.RAW.finditer(text)]
+    assert not [found[0] for text in words for found in RAW.finditer(text)]
     titles = [line for text in words for line in text.split("\n") if line.startswith("# ")]
     assert len(titles) == 1
     code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
@@ -37,7 +40,7 @@ def test_a_notebook_can_be_read_on_its_own(name):
 
 
 def test_the_archive_holds_the_whole_site():
-    with zipfile.ZipFile(SITE / archive.PLACE) as held:
+    with zipfile.ZipFile(PLACE) as held:
         assert held.testzip() is None
         names = {name.removeprefix(f"{SITE.name}/") for name in held.namelist()}
     assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
@@ -65,7 +68,7 @@ def test_a_notebook_of_the_archive_runs_outside_a_checkout(tmp_path):
 
     The weekly workflow does it with everything downloaded, by the archive's README.txt.
     """
-    folder = taken_home.unpack(SITE / archive.PLACE, tmp_path)
+    folder = taken_home.unpack(PLACE, tmp_path)
     assert any("iclutils-*.whl" in line for line in taken_home.commands(folder))
     venv.create(folder / "own", symlinks=True)
     python = folder / "own" / "bin" / "python"

@@ -18,7 +18,7 @@ from built_site import PAGES, SITE, Anchors, text_of, turn
 from claimbook.figures import checks
 from claimbook.pages import CHAPTERS, chapter_path, is_second, toc_chapters
 from claimbook.runs.notebooks import current
-from claimbook.site.pictures.gallery import figures_of_run
+from claimbook.site.figures import figures_of_run
 from iclutils.regression.theory import asymptotics
 from iclutils.regression.theory.asymptotics import Phase
 from tests.browser.kinds import ALIKE, THIN

@@ -1,20 +1,16 @@
 """The explorers' scripts in V8, without a page: what they compute, and what they would draw.
 
-All scripts but the last, which works on a page, are loaded in the order of a page that shows all
-explorers. In place of what draws stand functions that keep what they are asked to draw.
+All scripts but the last, which works on a page, are loaded in the order of the site. In place of
+what draws stand functions that keep what they are asked to draw.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 from py_mini_racer import MiniRacer
 
-from claimbook.site.pictures.explorers import NUMERICS, SCRIPTS, SHARED, TRAINING
+from claimbook.site.explorers import LAST, SHARED, scripts
 
-FOLDER = Path(__file__).parents[2] / "book" / "_static" / "explorers"
-FIRST = [*SHARED, *NUMERICS, *TRAINING]
-ORDER = list(dict.fromkeys([*FIRST, *(script for own in SCRIPTS.values() for script in own)]))
 # what the scripts find in a browser: a clock that stands, and a queue of what is to be done later
 BROWSER = """
 globalThis.performance = {now: () => 0};
@@ -63,12 +59,14 @@ def as_told(found):
 class V8:
     """The scripts in an engine of their own."""
 
-    def __init__(self, scripts=ORDER):
+    def __init__(self):
         self.engine = MiniRacer()
         self.engine.eval(BROWSER)
-        for script in scripts:
-            self.engine.eval((FOLDER / f"{script}.js").read_text(encoding="utf8"))
-            if script == FIRST[-1]:
+        for script in scripts():
+            if script.stem == LAST:
+                continue
+            self.engine.eval(script.read_text(encoding="utf8"))
+            if script.stem == SHARED[-1]:
                 self.engine.eval(PANELS)
 
     def __call__(self, function, *given):

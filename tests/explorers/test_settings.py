@@ -5,31 +5,41 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from claimbook.site.pictures.explorers import SETTINGS
-from tests.explorers.conftest import FOLDER
+from claimbook.files import ROOT
 
-BOOK = FOLDER.parents[1]
+BOOK = ROOT / "book"
 NAMED = """(name, query) => {
   const seed = {key: 'seed', values: [0, 999999], whole: true};
   return iclExplorers.named([...iclExplorers.explorers[name].controls, seed], new Map(query)); }"""
-ASKED = re.compile(r"\{set\}`[^`<]*<(?:[\w/]+/)?(\w+):\s*([^<>`\s]+)>`")
-PLACED = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:settings: (\S+)")
+ASKED = re.compile(r"\{set\}`[^`<]*<(?:([\w/]+)/)?(\w+):\s*([^<>`\s]+)>`")
+PLACED = re.compile(r"^`{3,}\{explorer\} (\w+)$", re.MULTILINE)
+SETTINGS = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:settings: (\S+)")
+MAIN = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:main: (\S+)")
+
+
+PAGES = {path: path.read_text(encoding="utf8") for path in sorted(BOOK.rglob("*.md"))}
 
 
 def sentences():
     """What the pages' sentences and directives ask of an explorer: (name, query)."""
-    for path in sorted(BOOK.rglob("*.md")):
-        text = path.read_text(encoding="utf8")
-        yield from ASKED.findall(text) + PLACED.findall(text)
+    for text in PAGES.values():
+        yield from (found[1:] for found in ASKED.findall(text))
+        yield from SETTINGS.findall(text)
 
 
-def test_the_settings_have_the_names_that_pages_may_use(v8):
-    """The table in claimbook against the scripts."""
-    names = v8("""() => Object.fromEntries(Object.entries(iclExplorers.explorers)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_a_sentence_sets_an_explorer_that_its_page_has(path):
+    for page, name, query in ASKED.findall(PAGES[path]):
+        there = path.parent / f"{page}.md" if page else path
+        assert name in PLACED.findall(PAGES[there]), (there, query)
+
+
+def test_every_explorer_is_on_a_page_with_a_setting_of_its_own_in_sight(v8):
+    controls = v8("""() => Object.fromEntries(Object.entries(iclExplorers.explorers)
       .map(([name, spec]) => [name, spec.controls.map(c => c.key)]))""")
-    assert {name: set(keys) for name, keys in names.items()} == {
-        name: set(keys) - {"seed", "play"} for name, keys in SETTINGS.items()
-    }
+    text = "".join(PAGES.values())
+    assert set(PLACED.findall(text)) == controls.keys()
+    assert all(main in controls[name] for name, main in MAIN.findall(text))
 
 
 def test_every_sentence_and_page_asks_for_what_can_be_shown(v8):

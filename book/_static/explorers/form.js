@@ -121,7 +121,8 @@ function numbersOf(format = show) {
  * what has to be in sight.
  */
 function assemble(root, {title, panels, said, player, fields, presets, rest, list}) {
-  const main = rest ? fields.filter(f => f.control.key === root.dataset.main) : fields;
+  const first = root.dataset.main ?? fields[0].control.key;
+  const main = rest ? fields.filter(f => f.control.key === first) : fields;
   const others = fields.filter(f => !main.includes(f));
   const grid = folded => {
     const nodes = panels.filter(panel => panel.folded === folded).map(panel => panel.node);

@@ -2,8 +2,8 @@
    explorer that the address names.
 
    The explorers are classic scripts on one namespace, iclExplorers: no modules and no requests, so
-   that they work from file:// too. claimbook/site/pictures/explorers.py lists them in their order and
-   gives each page those that it needs:
+   that they work from file:// too. claimbook/site/explorers.py puts all of them into one file, for
+   the pages that show an explorer:
 
      numbers      grids, a minimum, log Gamma, uniform and normal numbers
      text         numbers as words; nodes of the page and of a drawing

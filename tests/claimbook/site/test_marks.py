@@ -9,7 +9,7 @@ from docutils.parsers.rst import Parser
 
 from claimbook.ledger.record import VERDICT
 from claimbook.site import directives, marks
-from claimbook.site.checks import SECTION, gather_checks
+from claimbook.site.cells import CHECKED, gather_checks
 from claimbook.site.directives import ClaimRole, LedgerPage
 from claimbook.site.marks import CHECK, LINE, MARK, JudgedRole, VerdictOutput, place, places
 
@@ -91,7 +91,7 @@ def page(app):
     """A page with a mark, and a cell that checks its row and another one."""
     outputs = nodes.container("", place(CHECK, A), place(CHECK, B))
     cell = nodes.container("", outputs, nb_element="cell_code")
-    checks = nodes.section("", nodes.title("", SECTION), cell)
+    checks = nodes.section("", nodes.title("", CHECKED), cell)
     return read(app, words("It rises.", mark(A)), checks)
 
 
@@ -114,7 +114,7 @@ def test_the_checks_of_a_page_are_one_table_and_stand_under_one_bar(app, views):
     gather_checks(views, PAGE, document)
     section = document[0][-1]
     title, table, bar = section.children
-    assert title.astext() == SECTION
+    assert title.astext() == CHECKED
     assert [f'id="checked-{claim}"' in table.astext() for claim in (A, B)] == [True, True]
     assert bar["tag"] == "details"
     assert not list(places(section, CHECK)), "what the table lists is no output any more"

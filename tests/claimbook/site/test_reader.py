@@ -7,9 +7,9 @@ import pytest
 from docutils import nodes
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.site.downloads import archive, markdown, portable
-from claimbook.site.downloads.markdown import Markdown
+from claimbook.site import downloads, notebooks
 from claimbook.site.nodes import finished
+from claimbook.site.notebooks import Markdown
 
 
 def paragraph(*children):
@@ -48,7 +48,7 @@ def test_blocks_become_markdown(writer):
     )
     theorem["realtype"] = "theorem"
     assert writer.block(theorem) == "> **Theorem 3.1** (A)\n>\n> It holds."
-    assert markdown.marked(" a ", "*") == " *a* "
+    assert notebooks.marked(" a ", "*") == " *a* "
 
 
 def test_a_note_becomes_a_quotation_under_its_title(writer):
@@ -72,8 +72,8 @@ def test_the_archive_holds_the_site_and_how_to_begin(tmp_path):
     for name in shown:
         write_atomically(site / name, "x")
     for _ in range(2):  # the archive of an earlier build is no part of the next one
-        archive.write_archive(site)
-        with zipfile.ZipFile(site / archive.PLACE) as held:
+        downloads.write_archive(site)
+        with zipfile.ZipFile(site / downloads.FOLDER / f"{downloads.ARCHIVE}.zip") as held:
             names = {name for name in held.namelist() if not name.endswith("/")}
         others = {"README.txt", "LICENSE", "CITATION.cff"}
         assert names == {f"html/{name}" for name in shown | others}
@@ -98,6 +98,6 @@ def test_the_literature_is_linked_and_used():
 
 
 def test_no_directive_passes_as_markdown():
-    assert re.search(portable.RAW, "see {ref}`a`")
-    assert re.search(portable.RAW, "```{note}\nx\n```")
-    assert not re.search(portable.RAW, "the set $\\{a\\}$ and `x[{1}]`")
+    assert re.search(notebooks.RAW, "see {ref}`a`")
+    assert re.search(notebooks.RAW, "```{note}\nx\n```")
+    assert not re.search(notebooks.RAW, "the set $\\{a\\}$ and `x[{1}]`")

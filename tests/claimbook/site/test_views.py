@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 
 from claimbook.site import views as module
 from claimbook.site.content import Content, label
-from claimbook.site.downloads.offers import ledger_files
+from claimbook.site.downloads import ledger_files
 from claimbook.site.views import OUTCOMES, SIGNS, WIDTH, picture, verdicts
 
 CHAPTER = "00_mini"

@@ -29,11 +29,11 @@ assert cached(positive, "x", 2.0) == 2.0
 
 @pytest.fixture(scope="module")
 def built():
-    return zipfile.ZipFile(io.BytesIO(wheel.wheel()))
+    return zipfile.ZipFile(io.BytesIO(wheel()))
 
 
 def test_the_same_book_gives_the_same_bytes():
-    assert wheel.wheel() == wheel.wheel()
+    assert wheel() == wheel()
 
 
 def test_it_runs_without_a_checkout_and_writes_nothing(built, tmp_path):

@@ -1,1 +1,0 @@
-"""What helps a reader along: labels and a stamp."""

@@ -1,1 +1,0 @@
-"""What readers take home: notebooks, data, the package, and the page that lists them."""

@@ -1,0 +1,109 @@
+"""Explorers on the pages, and words in sentences that set them.
+
+Their scripts are classic ones on one namespace, ``iclExplorers``: from ``file://`` a browser
+refuses modules of files of their own. All of them are one file, which the pages load that show an
+explorer; ``_static/explorers/start.js`` tells the layout. That pages name explorers and settings
+which there are is tested in ``tests/explorers``.
+"""
+
+import posixpath
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from claimbook.files import ROOT, write_atomically
+from claimbook.site.nodes import tag
+
+FOLDER = ROOT / "book" / "_static" / "explorers"
+FILE = "explorers.js"  # of the site
+SHEETS = ("explorers.css", "training.css")
+SHARED = (  # before all others, in this order
+    *("numbers", "text", "plot", "probe", "controls", "fields", "form", "frame"),
+    *("train_define", "train_random", "train_matrices", "train_head"),
+    *("train_charts", "train_heat", "train_run", "train_player", "train_frame"),
+)
+LAST = "start"
+FORM = re.compile(r"(?s)(.+?)\s*<(?:([\w/]+)/)?(\w+):\s*([^<>\s]+)>")
+
+
+def scripts(folder: Path = FOLDER) -> list[Path]:
+    """List the scripts in their order: what is shared, theories, explorers by name, the start."""
+
+    def place(path: Path) -> tuple[int, str]:
+        if path.stem in SHARED:
+            return SHARED.index(path.stem) - len(SHARED), ""
+        return (path.stem == LAST) + (not path.stem.endswith("_theory")), path.stem
+
+    return sorted(folder.glob("*.js"), key=place)
+
+
+class Explorer(SphinxDirective):
+    """``{explorer} NAME``: an explorer, and below it its caption, the words inside.
+
+    ``:alt:`` says what it shows to those whose browser runs no scripts; ``:settings:`` are those
+    that it starts with here, as in its link: ``kappa=0.5&tau=1``; ``:main:`` is the setting whose
+    control is in sight, where that is not its first.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[Mapping[str, Any]] = dict.fromkeys(
+        ("alt", "settings", "main"), directives.unchanged_required
+    )
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0]
+        if not (FOLDER / f"{name}.js").exists():
+            raise self.error(f"explorer {name}: there is no such script in {FOLDER}")
+        if "alt" not in self.options:
+            raise self.error(f"explorer {name} must have an :alt: for those without JavaScript")
+        words = " ".join(self.options["alt"].split())
+        within = tag("noscript", f"This explorer needs JavaScript. {words}")
+        given = {f"data_{key}": said for key, said in self.options.items() if key != "alt"}
+        place = tag("div", within, classes=["explorer"], data_explorer=name, **given)
+        caption = self.parse_content_to_nodes()
+        return [tag("div", place, *caption, classes=["explorer-figure"])] if caption else [place]
+
+
+class SetRole(SphinxRole):
+    """``{set}`words <NAME: setting=value&setting=value>```, names as in the explorer's link.
+
+    A browser with scripts shows the words as a button (``start.js``); without scripts, in print and
+    in notebooks they are words. The other settings become those that the page starts with, so that
+    what the sentence goes on to say is true whatever was turned before. A training plays with
+    ``play=1``. ``<PAGE/NAME: …>`` is a link to the explorer of another page, such as
+    ``chapters/01_attention_window/hill``, from the folder of this one.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        found = FORM.fullmatch(self.text)
+        if not found:
+            said = "set: must be: words <NAME: setting=value>"
+            warning = self.inliner.reporter.warning(said, line=self.lineno)
+            return [nodes.Text(self.text)], [warning]
+        words, page, name, query = found.groups()
+        if not page:
+            return [tag("span", words, data_set=f"{name}?{query}")], []
+        to = posixpath.join(posixpath.dirname(self.env.docname), page)
+        address = self.env.app.builder.get_relative_uri(self.env.docname, to)
+        return [tag("a", words, href=f"{address}#explorer-{name}?{query}")], []
+
+
+def write_scripts(app: Sphinx) -> None:
+    """Write all scripts into one file of the site."""
+    text = "".join(path.read_text(encoding="utf8") for path in scripts())
+    write_atomically(Path(app.outdir) / "_static" / FILE, text)
+
+
+def add_scripts(app: Sphinx, page: str, context: dict[str, Any], doctree: Any) -> None:
+    """Let a page with an explorer load the scripts and their looks (Sphinx: this page alone)."""
+    if 'data-explorer="' in context.get("body", ""):
+        app.add_js_file(FILE, defer="defer")
+        for sheet in SHEETS:
+            app.add_css_file(sheet)

@@ -1,1 +1,0 @@
-"""The figures of the chapters as files and on pages, and the explorers."""
