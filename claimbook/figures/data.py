@@ -7,8 +7,7 @@ import pandas
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from claimbook.figures.artists import data_axes
-from claimbook.figures.series import Point, Series, drawn
+from claimbook.figures.series import Point, Series, data_axes, drawn
 
 COLUMNS = (
     "panel", "title", "x_axis", "y_axis", "series", "kind", "x", "x_name", "x_low", "x_high",

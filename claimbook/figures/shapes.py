@@ -2,17 +2,16 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import matplotlib.pyplot as plt
-import torch
-from jaxtyping import Float
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from torch import Tensor
+from numpy.typing import ArrayLike
 
 from claimbook.figures.style import WIDTH, ramp
 
@@ -41,26 +40,24 @@ def panels(
 
 def band(
     axes: Axes,
-    x: Sequence[float] | Float[Tensor, " points"],
-    samples: Float[Tensor, "trials points"],
+    x: ArrayLike,
+    samples: ArrayLike,
     *,
     label: str | None = None,
     colour: Colour | None = None,
     spread: str = "sd",
 ) -> None:
-    """Draw the mean over trials and a band around it.
+    """Draw the mean over trials (rows of ``samples``) and a band around it.
 
     ``spread`` is what the band shows, to be said in the caption: ``"sd"`` (± one standard deviation
     over trials) or ``"quartiles"`` (median and quartiles).
     """
-    x = torch.as_tensor(x, dtype=torch.float64)
+    x, samples = np.asarray(x, dtype=float), np.asarray(samples, dtype=float)
     if spread == "quartiles":
-        shares = torch.tensor([0.25, 0.5, 0.75], dtype=torch.float64)
-        low, centre, high = torch.quantile(samples.double(), shares, dim=0)
+        low, centre, high = np.quantile(samples, [0.25, 0.5, 0.75], axis=0)
     else:
-        centre = samples.mean(0)
-        low = centre - samples.std(0)
-        high = centre + samples.std(0)
+        centre, half = samples.mean(axis=0), samples.std(axis=0, ddof=1)
+        low, high = centre - half, centre + half
     line, = axes.plot(x, centre, label=label, color=colour)
     hidden = f"_{label}" if label else None  # named in the figure's table, not in the legend
     shade = line.get_color()
@@ -69,9 +66,9 @@ def band(
 
 def swept_bands(
     axes: Axes,
-    x: Sequence[float] | Float[Tensor, " points"],
+    x: ArrayLike,
     values: Sequence[float],
-    samples: Float[Tensor, "values trials points"],
+    samples: Iterable[ArrayLike],
     letter: str,
 ) -> None:
     """One band (mean ± one standard deviation) for each value of a swept parameter.
@@ -127,7 +124,7 @@ def annotate(
 def name_ends(
     axes: Axes,
     x: float,
-    ends: Sequence[float] | Float[Tensor, " values"],
+    ends: ArrayLike,
     values: Sequence[float],
     letter: str,
     *,
@@ -139,7 +136,7 @@ def name_ends(
     within :data:`NEAR` of the next share one text, and texts stand ``gap`` apart; ``letter`` stands
     before the highest.
     """
-    heights = torch.as_tensor(ends, dtype=torch.float64)
+    heights = np.asarray(ends, dtype=float)
     order = heights.argsort().tolist()
     groups = [[order[0]]]
     for before, one in itertools.pairwise(order):

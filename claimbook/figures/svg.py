@@ -8,7 +8,7 @@ from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
 from claimbook.figures import checks, data
-from claimbook.figures.artists import floats
+from claimbook.figures.series import floats
 
 
 def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:

@@ -2,10 +2,16 @@
 
 import numpy as np
 import pytest
-import torch
 
 from claimbook import figures
-from claimbook.figures.series import drawn
+from claimbook.figures.series import (
+    colour_bar_label,
+    data_axes,
+    drawn,
+    floats,
+    is_joined,
+    label,
+)
 
 
 def series(axes, name, kind=None):
@@ -36,7 +42,7 @@ def test_lines_points_and_reference_lines():
 
 def test_bands_and_bars_keep_both_ends():
     _, (axes,) = figures.panels(1, 1)
-    samples = torch.tensor([[1.0, 2.0, 6.0], [3.0, 2.0, 4.0]])
+    samples = [[1.0, 2.0, 6.0], [3.0, 2.0, 4.0]]
     figures.band(axes, [1, 2, 3], samples, label="rare", spread="quartiles")
     bars = [[0.5, 1.0], [2.0, 3.0]]
     axes.errorbar([1, 2], [5.0, 6.0], bars, fmt="o", label="trained", color="C4")
@@ -119,3 +125,58 @@ def test_scatter_and_contour():
     assert contour.kind == "contour"
     assert column(contour, "x") == pytest.approx(column(contour, "value"))  # the field is x
     assert set(column(contour, "value")) == {0.5, 1.5}
+
+
+# ---------------------------------------------------------------- names
+
+
+CELLS = np.arange(6.0).reshape(2, 3)
+
+
+def test_colour_bars_and_hidden_panels_show_no_data():
+    figure, (left, middle, right) = figures.panels(1, 3)
+    figure.colorbar(left.imshow(CELLS), ax=left)
+    right.set_visible(False)
+    assert data_axes(figure) == [left, middle]
+
+
+@pytest.mark.parametrize("location", ["left", "right", "top", "bottom"])
+def test_a_map_is_called_by_its_bar_wherever_that_stands(location):
+    figure, (axes,) = figures.panels(1, 1)
+    image = axes.imshow(CELLS)
+    figure.colorbar(image, ax=axes, location=location, label="attention")
+    assert colour_bar_label(image) == "attention"
+
+
+@pytest.mark.parametrize(
+    ("style", "joined"),
+    [("-", True), ("--", True), (":", True), ("", False), (" ", False), ("none", False)],
+)
+def test_points_without_a_line_are_not_joined(style, joined):
+    _, (axes,) = figures.panels(1, 1)
+    (line,) = axes.plot([1, 2], [1, 2], marker="o", linestyle=style)
+    assert is_joined(line) == joined
+    (again,) = axes.plot([1, 2], [1, 2], f"o{style.strip().replace('none', '')}")
+    assert is_joined(again) == joined
+
+
+def test_a_map_is_called_by_its_own_colour_bar_or_by_one_that_means_the_same():
+    figure, (left, middle, right) = figures.panels(1, 3)
+    one = left.imshow(CELLS, cmap="Reds", vmin=0, vmax=5)
+    same = middle.imshow(CELLS / 2, cmap="Reds", vmin=0, vmax=5)
+    other = right.imshow(CELLS, cmap="Reds", vmin=0, vmax=6)
+    figure.colorbar(one, ax=[left, middle], label="attention")
+    names = [colour_bar_label(image) for image in (one, same, other)]
+    assert names == ["attention", "attention", ""]
+
+
+def test_a_name_that_matplotlib_gave_is_none():
+    _, (axes,) = figures.panels(1, 1)
+    lines = [axes.plot([1], [1], label=name)[0] for name in (None, "_", "_hidden", "shown")]
+    assert [label(line) for line in lines] == ["", "", "_hidden", "shown"]
+
+
+def test_masked_values_are_no_numbers():
+    found = floats(np.ma.masked_greater([1, 2, 3], 2))
+    assert found[:2].tolist() == [1.0, 2.0]
+    assert np.isnan(found[2])

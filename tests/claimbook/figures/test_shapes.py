@@ -2,12 +2,12 @@
 
 import statistics
 
+import numpy as np
 import pytest
-import torch
 
 from claimbook import figures
 
-SAMPLES = torch.tensor([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])  # three trials at two points, skewed
+SAMPLES = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])  # three trials at two points, skewed
 
 
 def test_a_band_is_the_mean_and_its_standard_deviation():
@@ -19,14 +19,14 @@ def test_a_band_is_the_mean_and_its_standard_deviation():
     assert line.get_ydata().tolist() == [statistics.mean(point) for point in points]
     mean, half = statistics.mean(points[0]), statistics.stdev(points[0])
     heights = band.get_paths()[0].vertices[:, 1]
-    assert heights.min() == pytest.approx(mean - half)  # samples are in single precision
+    assert heights.min() == pytest.approx(mean - half)
     assert heights.max() == pytest.approx(mean + half)
     assert (line.get_label(), band.get_label()) == ("loss", "_loss")
 
 
 def test_swept_bands_are_named_by_their_values():
     _, (axes,) = figures.panels(1, 1)
-    figures.swept_bands(axes, [0, 1], [0.5, 2.0], torch.stack([SAMPLES, SAMPLES + 1]), "L")
+    figures.swept_bands(axes, [0, 1], [0.5, 2.0], [SAMPLES, SAMPLES + 1], "L")
     assert [line.get_label() for line in axes.lines] == ["L = 0.5", "L = 2"]
     colours = [line.get_color() for line in axes.lines]
     assert colours == figures.ramp(2)
@@ -71,7 +71,7 @@ def test_ticks_are_plain_numbers_and_no_others():
 
 def test_curves_that_end_together_share_a_name():
     _, (axes,) = figures.panels(1, 1)
-    ends = torch.tensor([0.0, 0.1, 0.2, 5.0, 5.5])
+    ends = np.array([0.0, 0.1, 0.2, 5.0, 5.5])
     figures.name_ends(axes, 3.0, ends, [0.1, 0.3, 1.0, 3.0, 10.0], "L", gap=1.0)
     named = {text.get_text(): text.get_position() for text in axes.texts}
     assert list(named) == ["0.1–1", "3", "L = 10"]

@@ -41,13 +41,6 @@ def test_a_script_has_as_many_children_as_mathml_allows(typesetter, tex):
     assert all(children == allowed[tag] for tag, children in scripts)
 
 
-def test_each_different_formula_is_typeset_once(typesetter, monkeypatch):
-    typesetter.html(Formula("a+b", display=False))
-    monkeypatch.setattr(typesetter, "_run", lambda formula: "anew")
-    assert typesetter.html(Formula("a+b", display=False)) != "anew"
-    assert typesetter.html(Formula("a+b", display=True)) == "anew"
-
-
 @pytest.mark.parametrize(
     ("tex", "said"),
     [
