@@ -5,10 +5,9 @@ buttons and ARIA attributes, for which docutils has no nodes, and around each co
 classes and wrappers that the style sheet would have to undo.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.writers.html5 import HTML5Translator
 
 INLINE = {"a", "code", "em", "span", "input", "source"}
@@ -61,9 +60,3 @@ def is_section(node: nodes.Node) -> bool:
     """Return whether a node is a section of the page; theorems hold their words in one, too."""
     above = (nodes.document, nodes.section)
     return isinstance(node, nodes.section) and isinstance(node.parent, above)
-
-
-def glossary_items(doctree: nodes.document) -> Iterator[nodes.definition_list_item]:
-    """Yield the entries of a page's glossaries."""
-    for glossary in doctree.findall(addnodes.glossary):
-        yield from glossary.findall(nodes.definition_list_item)

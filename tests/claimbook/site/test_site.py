@@ -1,5 +1,6 @@
 """The site's extension without Sphinx: sources, fixes."""
 
+import re
 
 import yaml
 
@@ -50,3 +51,16 @@ def test_only_cells_of_tables_are_touched():
     written = page + styled.format("relu", "-1") + plain.format("relu", "−0.00 ± 0.02") + page
     read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00\xa0±\xa00.02") + page
     assert fixes.typeset_numbers(written) == read
+
+
+def test_the_literature_is_linked_and_used():
+    text = (ROOT / "book" / "references.bib").read_text(encoding="utf8")
+    entries = re.findall(r"@\w+\{(\w+),(.*?)\n\}", text, re.DOTALL)
+    assert len(entries) == text.count("\n@") + 1
+    pages = "".join(path.read_text(encoding="utf8") for path in (ROOT / "book").rglob("*.md"))
+    named = {key for keys in re.findall(r"\{cite:\w+\}`([^`]+)`", pages) for key in keys.split(",")}
+    assert {key for key, _ in entries} == named
+    for key, fields in entries:
+        # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
+        assert "\\" not in fields, key
+        assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key

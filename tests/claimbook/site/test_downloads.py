@@ -1,12 +1,16 @@
-"""What is made for readers, without a browser: notebooks, the archive."""
+"""What readers take home: notebooks in plain Markdown, the archive, the wheel."""
 
+import io
+import os
 import re
+import subprocess
+import sys
 import zipfile
 
 import pytest
 from docutils import nodes
 
-from claimbook.files import ROOT, write_atomically
+from claimbook.files import write_atomically
 from claimbook.site import downloads, notebooks
 from claimbook.site.nodes import finished
 from claimbook.site.notebooks import Markdown
@@ -84,20 +88,37 @@ def test_finished_html_has_words_of_its_own_in_a_notebook(writer):
     assert writer.block(nodes.raw("", "<script></script>", format="html")) == ""
 
 
-def test_the_literature_is_linked_and_used():
-    text = (ROOT / "book" / "references.bib").read_text(encoding="utf8")
-    entries = re.findall(r"@\w+\{(\w+),(.*?)\n\}", text, re.DOTALL)
-    assert len(entries) == text.count("\n@") + 1
-    pages = "".join(path.read_text(encoding="utf8") for path in (ROOT / "book").rglob("*.md"))
-    named = {key for keys in re.findall(r"\{cite:\w+\}`([^`]+)`", pages) for key in keys.split(",")}
-    assert {key for key, _ in entries} == named
-    for key, fields in entries:
-        # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
-        assert "\\" not in fields, key
-        assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
-
-
 def test_no_directive_passes_as_markdown():
     assert re.search(notebooks.RAW, "see {ref}`a`")
     assert re.search(notebooks.RAW, "```{note}\nx\n```")
     assert not re.search(notebooks.RAW, "the set $\\{a\\}$ and `x[{1}]`")
+
+
+PROGRAM = """
+from claimbook import cached, read_record
+from claimbook.ledger import Ledger, load, plain
+from claimbook.files import packages
+from iclutils.validation import positive
+
+import iclutils
+
+assert iclutils.__file__.startswith({here!r}), iclutils.__file__
+settings = plain(load())["chapters"]["03_linear_attention"]["settings"]
+assert packages() == ("iclutils",)
+assert Ledger("03_linear_attention", **settings).rows
+assert read_record("05_double_descent")["jobs"]
+assert cached(positive, "x", 2.0) == 2.0
+"""
+
+
+def test_the_wheel_is_the_same_each_time_and_runs_without_a_checkout(tmp_path):
+    file = downloads.wheel()
+    assert file == downloads.wheel()
+    zipfile.ZipFile(io.BytesIO(file)).extractall(tmp_path / "installed")
+    before = {path for path in tmp_path.rglob("*") if path.is_file()}
+    here = str(tmp_path / "installed")
+    environment = {**os.environ, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-c", PROGRAM.format(here=here)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path for path in tmp_path.rglob("*") if path.is_file()} == before
