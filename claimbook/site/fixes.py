@@ -45,6 +45,12 @@ FIXES = [  # the pattern of what is written, what it should be
     ),
     # the theme: half a megabyte that replaces icons by drawings; the font that has them is loaded
     (r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
+    # the theme: the index of the search on every page, for results while one types, which are off
+    (
+        r'\s*<script src="(?:[^"]*/)?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+        r'(?!(?s:.*)id="search-results")',
+        "",
+    ),
     # the theme: light or dark is settled by a script at the end, and what it colours changes twice
     (
         r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";',
@@ -114,9 +120,12 @@ def past_terms(tag: Tag) -> Tag | None:
     return found if isinstance(found, Tag) else None
 
 
-def sort_tips(app: Sphinx, exception: Exception | None) -> None:
-    """Put the notes of each page in one order, which a set has not."""
+def mend_tips(app: Sphinx, exception: Exception | None) -> None:
+    """Put the notes of each page in one order, which a set has not, and entries into a list."""
     for page in sphinx_tippy.get_tippy_data(app)["pages"].values():
+        for place, note in page["id_to_html"].items():
+            if note.startswith("<dt"):
+                page["id_to_html"][place] = f"<dl>{note}</dl>"
         page["refs_in_page"] = dict.fromkeys(sorted(page["refs_in_page"], key=str))
 
 
@@ -132,5 +141,5 @@ def add_tips(app: Sphinx) -> None:
     sphinx_tippy.next_sibling_tag = past_terms  # else an entry with two names has no explanation
     app.setup_extension("sphinx_tippy")
     app.connect("config-inited", set_tips)
-    app.connect("build-finished", sort_tips, priority=BEFORE)
+    app.connect("build-finished", mend_tips, priority=BEFORE)
     app.connect("build-finished", drop_caches, priority=2 * BEFORE)

@@ -64,3 +64,13 @@ def test_the_literature_is_linked_and_used():
         # of an accent in TeX the entry's label would show the letters: MarvcenkoP67
         assert "\\" not in fields, key
         assert re.search(r"^  (?:doi|url) +=", fields, re.MULTILINE), key
+
+
+def test_the_search_index_is_loaded_where_one_searches():
+    scripts = "".join(
+        f'\n<script src="{place}.js"></script>'
+        for place in ("../_static/searchtools", "../_static/language_data", "../searchindex")
+    )
+    assert fixes.fix(f"<p>x</p>{scripts}<p>y</p>") == "<p>x</p><p>y</p>"
+    searching = f'{scripts}<div id="search-results">'
+    assert fixes.fix(searching) == searching
