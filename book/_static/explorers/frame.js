@@ -17,7 +17,8 @@ function legendOf(entries) {
 
 function panelOf(panel, name) {
   const text = X.words(panel.name);
-  const frame = make("div", {class: "x-plot", "data-height": panel.height || 260,
+  const height = panel.height || 260;
+  const frame = make("div", {class: "x-plot", "data-height": height, style: `--height: ${height}px`,
     "data-name": text, "data-panel": name});
   const caption = make("figcaption", {}, ...rich(panel.name));
   const node = make("figure", {class: "x-panel"}, caption, frame, legendOf(panel.legend));
