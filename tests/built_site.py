@@ -1,6 +1,5 @@
 """The site in ``_build/html`` as the browser tests see it: where it is, its pages, their links."""
 
-import html.parser
 from pathlib import Path
 
 from playwright.sync_api import Page
@@ -45,20 +44,3 @@ def turn(page: Page, scheme: str) -> None:
     """Turn an opened page to the light or the dark theme."""
     page.emulate_media(color_scheme=scheme)
     page.wait_for_function(f"document.documentElement.dataset.theme === '{scheme}'")
-
-
-class Anchors(html.parser.HTMLParser):
-    """The ids of a page and the places that it links to."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.ids: set[str | None] = set()
-        self.links: set[str] = set()
-        self.feed(path.read_text(encoding="utf8"))
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        self.ids.add(values.get("id"))
-        link = values.get("href")
-        if tag == "a" and link:
-            self.links.add(link)

@@ -18,14 +18,16 @@ from claimbook.files import ROOT
 from claimbook.ledger.record import records
 from claimbook.pages import chapter_path, first_page, is_second, toc_chapters, toc_pages
 from claimbook.runs.notebooks import current
+from claimbook.site.explorers import FILE
 
 SITE = ROOT / "_build" / "html"
 PAGES = [f"{name}.html" for name in toc_pages()]
 CHAPTERS = toc_chapters()
 FILTERS = re.compile(r"claims\?|explorer-\w+\?")  # places that a script makes
 NOSCRIPT = re.compile(r"</?noscript>")
-RAW = re.compile(r"\{[a-z][\w:-]*\}`|:::\{|```|\$\$|\{\{|\\\(")  # roles, directives, TeX
+RAW = re.compile(r"\{[a-z][\w:-]*\}`|:::\{|``|\$\$|\{\{|\\\(")  # roles, directives, TeX
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "srcset", "iframe": "src"}
+LIGHT = 200_000  # bytes of a page's explorers' scripts, uncompressed
 CARD_FACTS = ("Measured", "Chapter", "Expected before measuring", "Statistic", "Parts", "Controls")
 
 
@@ -126,6 +128,18 @@ def test_a_page_says_which_run_it_shows(name):
     stamp = page(name).select_one(".run-stamp")
     assert stamp
     assert re.search(r"environment .*, master seed 0, \d+ s on one core", stamp.get_text())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_only_a_page_with_an_explorer_loads_the_scripts(name):
+    loaded = [script["src"] for script in page(name).select("script[src]")]
+    explorers = page(name).select(".explorer")
+    assert any(FILE in source for source in loaded) == bool(explorers)
+    assert all("needs JavaScript" in explorer.get_text() for explorer in explorers)
+
+
+def test_the_explorers_scripts_are_light():
+    assert (SITE / "_static" / FILE).stat().st_size <= LIGHT
 
 
 # ---------------------------------------------------------------- the ledger

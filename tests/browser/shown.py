@@ -70,3 +70,18 @@ def reach_every_control(page, name):
         assert found == at
         assert at == 0 or outline != "none", "a control must show that it has the focus"
         page.keyboard.press("Tab")
+
+
+def reaches(page, name, step):
+    """Wait until a training has taken so many steps."""
+    page.wait_for_function(
+        "([place, step]) => Number(document.querySelector(place).dataset.step) >= step",
+        arg=[explorer(name), step],
+    )
+
+
+def is_in_sight(page, name):
+    """Whether all of an explorer's picture is, below what the page keeps at its head."""
+    head = page.evaluate("document.querySelector('.bd-header-article')?.offsetHeight ?? 0")
+    box = page.locator(f"{explorer(name)} .x-stage").bounding_box()
+    return head <= box["y"] and box["y"] + box["height"] <= page.viewport_size["height"]

@@ -1,14 +1,11 @@
-"""What helps a reader to find things: search, notes at cross-references, the page for what is lost.
-
-All of it has to work where the site is opened as files, too, so most of this does that.
-"""
+"""What helps a reader: search, notes, the lost page as files; marks and predictions on a page."""
 
 from urllib.parse import quote
 
 import pytest
-from built_site import SITE
 
 from tests.browser import chromium
+from tests.built_site import SITE
 
 FILES = SITE.as_uri() + "/"
 FOUND = [  # what a reader asks for, and where one of the first results leads
@@ -20,6 +17,12 @@ FOUND = [  # what a reader asks for, and where one of the first results leads
     ("error report", "book/maintaining.html"),
     ("one slider mends it", "book/chapters/05_double_descent.html#one-slider-mends-it"),
     ("how far to look", "book/chapters/01_attention_window.html"),
+    ("low-rank", "book/chapters/04_low_rank.html"),
+    ("plateaus", "book/chapters/06_stagewise_dynamics.html"),
+    ("how to cite", "book/intro.html"),
+    ("bibtex", "book/intro.html"),
+    ("pdf", "book/downloads.html"),
+    ("print", "book/downloads.html"),
 ]
 FIRST = 10
 NOTES = [  # a page, a link on it, words of its note
@@ -32,30 +35,14 @@ NOTES = [  # a page, a link on it, words of its note
 ]
 LONG = 5000  # milliseconds: a note comes and goes sooner
 
+
 @pytest.fixture(scope="module")
-def files(browser):
+def page(fresh):
     """A window without a network: only the site's own files are read. Its clock can be put on."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    opened = context.new_page()
-    wrong = []
-
-    def on_request(asked):
-        if not asked.url.startswith(("file:", "data:", "blob:")):
-            wrong.append(asked.url)
-
-    opened.on("request", on_request)
-    opened.on("pageerror", lambda error: wrong.append(str(error)[:200]))
-    opened.clock.install()
-    yield opened, wrong
-    context.close()
-
-
-@pytest.fixture
-def page(files):
-    opened, wrong = files
-    wrong.clear()
-    yield opened
-    assert not wrong
+    with fresh(inside=("file:",)) as (opened, wrong):
+        opened.clock.install()
+        yield opened
+        assert not wrong
 
 
 @pytest.mark.parametrize(("query", "place"), FOUND, ids=[query for query, _ in FOUND])
@@ -84,26 +71,14 @@ def test_what_a_reference_leads_to_is_shown_beside_it(page, name, link, said):
     note.wait_for(state="detached")
 
 
-def test_a_note_comes_by_keyboard_and_goes_with_escape(page):
+def test_a_note_comes_by_keyboard_passes_axe_and_goes_with_escape(page, findings):
     page.goto(f"{FILES}book/chapters/01_attention_window.html")
     page.locator(".bd-article a:has(> .std-term)").first.focus()
     page.clock.fast_forward(LONG)
-    assert page.locator(".tippy-box[role=tooltip]").count() == 1
+    assert page.locator("main .tippy-box[role=tooltip]").count() == 1  # in a landmark
+    assert not findings(page, {"include": [".tippy-box", "[aria-describedby^=tippy]"]})
     page.keyboard.press("Escape")
     page.locator(".tippy-box").wait_for(state="detached")
-
-
-def test_a_note_passes_axe(window, address, findings):
-    """With the link that it explains; that of the page is test_site.py's."""
-    page, wrong = window
-    wrong.clear()
-    page.goto(f"{address}book/chapters/01_attention_window.html")
-    link = page.locator(".bd-article a.reference[href='#fig-ch1-window']").first
-    link.scroll_into_view_if_needed()
-    link.hover()
-    page.wait_for_selector("main .tippy-box")  # in a landmark
-    assert not findings(page, {"include": [".tippy-box", "[aria-describedby^=tippy]"]})
-    assert not wrong
 
 
 class AsPages(chromium.Quiet):
@@ -120,24 +95,87 @@ class AsPages(chromium.Quiet):
         self.wfile.write(body)
 
 
-@pytest.mark.parametrize(
-    "lost", ["book/chapters/99_lost.html", "project/book/deep/er/lost", "lost.html"]
-)
-def test_what_is_not_found_leads_back_from_any_depth(browser, lost):
+def test_what_is_not_found_leads_back_from_any_depth_and_as_a_file(browser):
     page = browser.new_page()
     with chromium.served(SITE, AsPages) as root:
-        page.goto(root + lost)
-        assert page.locator("h1").inner_text() == "There is no such page"
-        assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith(
-            '"Source Sans'
-        )
-        page.locator(".not-found a").first.click()
-        page.wait_for_url("**/book/intro.html")
-        assert page.locator("h1").first.inner_text().startswith("In-Context Learning, Reproduced")
+        for lost in (f"{root}lost.html", f"{root}project/book/deep/er/lost", f"{FILES}404.html"):
+            page.goto(lost)
+            assert page.locator("h1").inner_text() == "There is no such page"
+            assert "Source Sans" in page.evaluate("getComputedStyle(document.body).fontFamily")
+            page.locator(".not-found a").first.click()
+            page.wait_for_url("**/book/intro.html")
     page.close()
 
 
-def test_the_page_for_what_is_lost_works_as_a_file(page):
-    page.goto(f"{FILES}404.html")
-    page.locator(".not-found a").first.click()
-    page.wait_for_url("**/book/intro.html")
+# ------------------------------------------------------------------ while it teaches
+
+MARKED = "book/chapters/01_attention_window.html"
+PREDICTING = "book/chapters/05_double_descent.html"
+ROWLESS = """marks => marks.map(e => e.getAttribute('href'))
+  .filter(row => document.querySelectorAll(`table.checked tr${row}`).length !== 1)"""
+TARGET = 24  # pixels that a finger hits
+
+
+@pytest.fixture(scope="module")
+def plain(browser):
+    """A page without scripts."""
+    opened = browser.new_page(java_script_enabled=False)
+    yield opened
+    opened.close()
+
+
+def test_a_mark_opens_its_line_and_escape_closes_it(page):
+    page.goto(FILES + MARKED)
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    mark = page.locator("a.judged[aria-expanded]").first
+    line = page.locator(f"#{mark.get_attribute('data-line')}")
+    box = mark.bounding_box()
+    assert min(box["width"], box["height"]) >= TARGET
+    for open_it in (mark.click, lambda: mark.press("Enter"), lambda: mark.press(" ")):
+        assert not line.is_visible()
+        open_it()
+        assert line.is_visible()
+        assert mark.get_attribute("aria-expanded") == "true"
+        page.keyboard.press("Escape")
+        assert mark.get_attribute("aria-expanded") == "false"
+
+
+def test_without_scripts_a_mark_leads_to_its_row_and_links_have_their_colour(plain):
+    """Colours hang on an attribute of the page."""
+    plain.goto(FILES + MARKED)
+    assert plain.locator("a.judged[data-line]").count()
+    assert not plain.eval_on_selector_all("a.judged[data-line]", ROWLESS)
+    text, link = (
+        plain.locator(f"article {which}").first.evaluate("e => getComputedStyle(e).color")
+        for which in ("h1", "p.source-line a, p > a.reference")
+    )
+    assert text != link
+
+
+def test_a_prediction_is_open_where_nobody_chooses(page, plain):
+    plain.goto(FILES + PREDICTING)
+    assert plain.locator("details.prediction-rest:not([open])").count() == 0
+    page.goto(FILES + PREDICTING)
+    rest = page.locator("details.prediction-rest[open]")
+    assert rest.count() == 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details.prediction-rest:not([open])").count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert rest.count() == 0
+    inside = page.locator("details.prediction-rest [id]").first.get_attribute("id")
+    page.goto("about:blank")  # from a page to a place on it is no load
+    page.goto(f"{FILES}{PREDICTING}#{inside}")
+    assert rest.locator(f"[id='{inside}']").count() == 1
+
+
+def test_a_choice_opens_the_answer_and_is_said(page):
+    page.goto("about:blank")
+    page.goto(FILES + PREDICTING)
+    prediction = page.locator(".prediction").first
+    answer = prediction.locator(".prediction-answers button").nth(1)
+    answer.press("Enter")
+    assert prediction.locator("details[open]").count() == 1
+    assert prediction.locator(".prediction-said").inner_text().startswith("You said: ")
+    assert answer.get_attribute("aria-pressed") == "true"
+    page.reload()
+    assert page.locator(".prediction-answers [aria-pressed=true]").count() == 0

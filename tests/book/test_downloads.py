@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 import subprocess
 import sys
 import sysconfig
@@ -11,12 +10,12 @@ import zipfile
 
 import nbformat
 import pytest
-import taken_home
-from built_site import PAGES, ROOT, SITE, text_of
 
 from claimbook.pages import chapter_path, read_chapter, toc_chapters
 from claimbook.site.downloads import ARCHIVE
 from claimbook.site.notebooks import RAW
+from tests import taken_home
+from tests.built_site import PAGES, ROOT, SITE, text_of
 
 PLACE = SITE / "book" / "downloads" / f"{ARCHIVE}.zip"
 
@@ -131,13 +130,3 @@ def test_the_ledger_as_data_has_every_field_of_every_row():
             assert row["parts"] == {} or control["outcome"], (row["id"], name)
         page, place = row["anchor"].split("#")
         assert f'id="{place}"' in text_of(f"book/{page}"), row["anchor"]
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if name.startswith("book/")])
-def test_every_page_says_which_run_it_shows(name):
-    stamp = re.search(r'class="run-stamp">(.*?)</p>', text_of(name), re.DOTALL)
-    assert stamp
-    own = name.startswith("book/chapters/")
-    assert stamp[1].startswith("The code of this page: " if own else "The chapters&#x27; code: ")
-    for word in ("commit", "environment", "master seed", "s on one core"):
-        assert word in stamp[1]

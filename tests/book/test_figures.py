@@ -1,0 +1,84 @@
+"""The figures of the built site: their words, their files, and the numbers in them."""
+
+import csv
+import math
+import re
+from functools import lru_cache
+
+import pytest
+
+from claimbook.figures import checks
+from claimbook.figures.style import COLOURS
+from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
+from claimbook.runs.notebooks import current
+from claimbook.site.figures import figures_of_run
+from iclutils.regression.theory import asymptotics
+from iclutils.regression.theory.asymptotics import Phase
+from tests.built_site import ROOT, SITE, text_of
+
+
+@lru_cache
+def figures_of(chapter):
+    """The figures of a chapter's run; read where a test asks, not by every worker that collects."""
+    return tuple(figures_of_run(chapter, current(chapter_path(chapter))))
+
+
+def test_figures_have_names_of_their_own():
+    names = [figure.name for chapter in toc_chapters() for figure in figures_of(chapter)]
+    assert len(names) >= 40
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("chapter", toc_chapters())
+def test_figures_have_words_and_files_and_can_be_read(chapter):
+    for figure in figures_of(chapter):
+        check_figure(figure)
+
+
+def check_figure(figure):
+    assert figure.name.startswith("fig-"), f"a figure of {figure.chapter} has no name"
+    assert len(figure.caption.split()) >= 5, "no caption"
+    assert len(figure.alt.split()) >= 5, "no alternative text"
+    files = [SITE / "book" / "figures" / f"{figure.name}.{kind}" for kind in ("svg", "csv")]
+    svg = files[0].read_text(encoding="utf8")
+    rows = list(csv.DictReader(files[1].open(encoding="utf8")))
+    assert "</svg>" in svg
+    assert len(svg) < 400_000, "too heavy: draw fewer points, or let svg.is_dense make it a picture"
+    assert rows, "no data"
+    nameless = [row for row in rows if not row["series"]]
+    assert not nameless, "a series without a name: label it (a leading _: not in the legend)"
+    drawn = [row for row in rows if row["kind"] == "line"]
+    nameless = [row for row in drawn if not (row.get("x_axis") and row.get("y_axis"))]
+    is_drawing = "tick" not in svg  # a schematic has no axes
+    assert is_drawing or not nameless, "an axis without a name"
+    page = text_of(f"{CHAPTERS}/{figure.chapter}.html")
+    assert f'id="{figure.name}"' in page
+    for file in files:
+        assert f'href="../figures/{file.name}"' in page, "no link to its files"
+    lettering = figure.with_it["lettering"]
+    smallest = lettering["smallest"]
+    assert smallest >= checks.SMALLEST, f"lettering of {smallest} px on a phone"
+    assert lettering["faults"] == []
+
+
+def test_a_figures_data_are_the_numbers_of_the_package():
+    """Errors against τ with ridge (chapter 5): each row of the curves is the formula's value.
+
+    The table has 8 digits: 1e-6 leaves a hundred units of the last one.
+    """
+    rows = list(csv.DictReader((SITE / "book/figures/fig-ch5-ridge.csv").open(encoding="utf8")))
+    lines = [row for row in rows if row["kind"] == "line"]
+    curves = [row for row in lines if row["series"] in ("λ = 0.1, limit", "λ = 1, limit")]
+    assert len(curves) > 100
+    for row in curves[::10]:
+        ridge = float(row["series"].removeprefix("λ = ").removesuffix(", limit"))
+        exact = asymptotics.errors(Phase(10, math.inf, float(row["x"]), 0.01), ridge).icl
+        assert float(row["y"]) == pytest.approx(exact, rel=1e-6)
+
+
+def test_explorers_have_the_book_s_colours():
+    style = (ROOT / "book" / "_static" / "explorers.css").read_text(encoding="utf8")
+    [light] = re.findall(r"^:root \{(.*?)\}", style, re.DOTALL | re.MULTILINE)
+    named = dict(re.findall(r"--x-(\w+): (#\w+)", light))
+    assert len(named) > 5
+    assert named == {name: COLOURS[name] for name in named}
