@@ -65,9 +65,10 @@ def differences(ran: dict[str, Any], offered: dict[str, Any], ledger: list[Any])
     known = {row["id"]: row["verdict"] for row in ledger}
     found = verdicts(ran)
     wrong = [f"{id}: {one}; the book: {known[id]}" for id, one in found.items() if one != known[id]]
-    prints = [[pair for pair in shown(one) if len(pair) == 1] for one in (ran, offered)]
+    # a kernel sends the lines of one cell in as many messages as it likes
+    prints = ["".join(pair[0] for pair in shown(one) if len(pair) == 1) for one in (ran, offered)]
     if prints[0] != prints[1] or not found:
-        wrong.append(f"it prints {prints[0]}; the book shows {prints[1]}")
+        wrong.append(f"it prints {prints[0]!r}; the book shows {prints[1]!r}")
     return wrong
 
 

@@ -62,7 +62,10 @@ FIRST = """root => {
   const [picture] = seen('.x-panels'), said = root.querySelector('.x-summary');
   const reserved = parseFloat(getComputedStyle(root).minHeight);
   root.style.minHeight = 0;
-  const found = {name: root.dataset.explorer, said: said.textContent, main: root.dataset.main,
+  const [first] = [...root.querySelectorAll('.x-field :is(input, select)')].map(
+    e => e.id.split('-').pop());
+  const found = {name: root.dataset.explorer, said: said.textContent,
+    main: root.dataset.main ?? first,
     small: !root.querySelector('.x-more'),
     more: root.getBoundingClientRect().height - reserved,
     above: picture.getBoundingClientRect().top - root.getBoundingClientRect().top,

@@ -79,7 +79,7 @@ def test_conda_brings_the_tools_and_a_python_for_the_lock():
     assert {re.split("[>=]", tool)[0] for tool in tools} == {"python", "uv", "make", "git"}
 
 
-@pytest.mark.parametrize("name", ["README.md", "claimbook/site/downloads/archive.py"])
+@pytest.mark.parametrize("name", ["README.md", "claimbook/site/downloads.py"])
 def test_the_oldest_python_is_said(name):
     assert floor() in read(name)
 
