@@ -32,13 +32,8 @@ def explorer(name):
 
 
 def settle(page):
-    """Wait until what was asked for is drawn.
-
-    After a resize one frame observes the new size, one draws for it, and an animation may draw in
-    one more.
-    """
-    page.evaluate("""async () => {
-      for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame); }""")
+    """Wait until what was asked for is drawn."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def read(page, name):

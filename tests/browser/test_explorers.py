@@ -76,6 +76,9 @@ FIRST = """root => {
     numbers: seen('data').length};
   root.style.minHeight = '';
   return found; }"""
+INSIDE = """() => [...document.querySelectorAll('.explorer')].every(root =>
+  [...root.querySelectorAll('*')].every(e => e.closest('svg')
+    || e.getBoundingClientRect().right <= root.getBoundingClientRect().right + 1))"""
 ASK_NOTHING = "for (const e of document.querySelectorAll('.prediction-rest')) e.open = true"
 JUMP = 8  # pixels by which a height may grow: fonts of another machine
 LINE = 28  # pixels of a line of text, which the fonts of another machine may do without
@@ -119,6 +122,7 @@ def test_each_is_drawn_whole_its_picture_first_and_nothing_jumps(drawing, addres
     for width, height in SIZES:
         drawing.set_viewport_size({"width": width, "height": height})
         settle(drawing)
+        drawing.wait_for_function(INSIDE)  # a new width is drawn some frames after it is set
         for root in drawing.query_selector_all(".explorer"):
             read(drawing, root.get_attribute("data-explorer"))
         assert drawing.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
