@@ -41,7 +41,6 @@ ABOUT_HANDOUT = (
     "*Exercises of “In-Context Learning, Reproduced” (CC BY 4.0). Figures and formulas have the "
     "numbers of the page, where the solutions stand, too.*"
 )
-RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
 AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
 EXERCISES = (exercise_node, exercise_enumerable_node)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 import sysconfig
@@ -13,11 +14,11 @@ import pytest
 
 from claimbook.pages import chapter_path, read_chapter, toc_chapters
 from claimbook.site.downloads import ARCHIVE
-from claimbook.site.notebooks import RAW
 from tests import taken_home
 from tests.built_site import PAGES, ROOT, SITE, text_of
 
 PLACE = SITE / "book" / "downloads" / f"{ARCHIVE}.zip"
+RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
 
 
 @pytest.mark.parametrize("name", toc_chapters())
