@@ -2,7 +2,6 @@
 
 import io
 import os
-import re
 import subprocess
 import sys
 import zipfile
@@ -86,12 +85,6 @@ def test_the_archive_holds_the_site_and_how_to_begin(tmp_path):
 def test_finished_html_has_words_of_its_own_in_a_notebook(writer):
     assert writer.block(finished("<p>✓</p>", "**✓ holds**")) == "**✓ holds**"
     assert writer.block(nodes.raw("", "<script></script>", format="html")) == ""
-
-
-def test_no_directive_passes_as_markdown():
-    assert re.search(notebooks.RAW, "see {ref}`a`")
-    assert re.search(notebooks.RAW, "```{note}\nx\n```")
-    assert not re.search(notebooks.RAW, "the set $\\{a\\}$ and `x[{1}]`")
 
 
 PROGRAM = """
