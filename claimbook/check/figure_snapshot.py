@@ -1,18 +1,21 @@
 """The figures of a page: their series, and how far they moved between two runs.
 
-A reference holds each series of a figure at five places. A number may differ by ``ROUNDED``, or by
-a little of what its panel shows. Where a training is not stable, the last bit of a sum decides
-which way it goes, and its mean is one of many draws: a point with bars may differ by its bar, as a
-claim by its half-width, and the bar by the factor that it has for a claim of 64 trials; a line in a
-band of its colour, and the band's edges, by ``WANDER`` of the band.
+What has no scatter (no bars, no band) is held at five places: a number may differ by ``ROUNDED``,
+or by ``EXTENT`` of what its panel shows. Where a training is chaotic, the last bit of a sum decides
+which way each trial goes; only the distribution of its ends is a property of the model. So it is
+drawn with its scatter, and may move as a number with ± may:
+
+- a point with bars by its bar, and the bar by the factor that a claim of 64 trials has;
+- a band, and the line that runs in it, by half of the band. They are held by name, count and
+  quantiles: a training that arrives a little earlier or later has the same quantiles.
 
 Panels neither axis of which has a name are drawings, not results; they are not held.
 """
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -21,19 +24,39 @@ from claimbook.check.agreement import USUAL_DOF, half_width_factor
 from claimbook.check.rounding import ROUNDED
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
-WORDS = ("title", "series", "kind", "colour")  # that tell a series from others of its panel
-BARS = "points with bars"
-BAR = "bar"  # among the axes of such a series: how long they are
-PLACES = 5  # of a series, that a reference holds
+BAND, LINE, BARS = "band", "line", "points with bars"
+BAR = "bar"  # among the axes of a series with bars: how long they are
+PLACES = 5  # of a series, or of its values in order, that a reference holds
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
-WANDER = 0.1  # of a band; quartiles of 48 trials are known to a seventh of it (standard error)
 
 Entry = float | None
+Columns = Mapping[str, Any]  # each axis of a series as an array: NaN where nothing is shown
+
+
+class Key(NamedTuple):
+    """What tells a series from the others of its figure."""
+
+    panel: str
+    title: str
+    series: str
+    kind: str
+    colour: str
+
+    @property
+    def owner(self) -> tuple[str, ...]:
+        """What a line and its band share."""
+        return self.panel, self.title, self.series.strip("_"), self.colour
+
+    def __str__(self) -> str:
+        return " · ".join(filter(None, self))
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One series of a figure: where it is, how many points it has, each axis at five places."""
+    """One series of a figure: where it is, how many points it has, each axis at five places.
+
+    Of a ``sampled`` one, a band or the line in it, all but x are quantiles.
+    """
 
     panel: int
     title: str = ""
@@ -41,6 +64,7 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     kind: str = ""
     colour: str = ""
     points: int
+    sampled: bool | None = None
     x: list[Entry] | None = None
     x_low: list[Entry] | None = None
     x_high: list[Entry] | None = None
@@ -50,14 +74,13 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     value: list[Entry] | None = None
 
     @property
-    def name(self) -> str:
-        """The words that tell it from the other series of its figure."""
-        words = (self.title, self.series, self.kind, self.colour)
-        return " · ".join([str(self.panel), *filter(None, words)])
+    def key(self) -> Key:
+        """What tells it from the other series of its figure."""
+        return Key(str(self.panel), self.title, self.series, self.kind, self.colour)
 
     @property
-    def at(self) -> dict[str, Any]:
-        """The axes that it has, each an array of five places: NaN where nothing is shown."""
+    def at(self) -> Columns:
+        """The axes that it has, each an array of five places."""
         shown = {axis: getattr(self, axis) for axis in AXES}
         return {axis: np.array(one, float) for axis, one in shown.items() if one is not None}
 
@@ -67,31 +90,52 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def series_of(text: str) -> list[Series]:
     """Read the series of a figure's table, but for those of drawings."""
-    grouped: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    grouped: dict[Key, list[dict[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(text)):
         if row.get("x_axis") or row.get("y_axis"):
-            key = (row["panel"], *(row.get(name, "") for name in WORDS))
+            key = Key(*(row.get(name, "") for name in Key._fields))
             grouped.setdefault(key, []).append(row)
+    columns = {key: columns_of(rows) for key, rows in grouped.items()}
+    sampled = scattered(columns)
     found = []
-    for key, rows in grouped.items():
-        picked = [rows[place] for place in places(len(rows))]
-        entries = {axis: [entry(row.get(axis, "")) for row in picked] for axis in AXES}
-        at = {axis: shown for axis, shown in entries.items() if set(shown) != {None}}
-        named: dict[str, Any] = {**dict(zip(WORDS, key[1:], strict=True)), **at}
-        found.append(Series(panel=int(key[0]), points=len(rows), **named))
+    for key, at in columns.items():
+        quantiles = True if key in sampled else None
+        entries = {axis: held(one, quantiles and axis != "x") for axis, one in at.items()}
+        words: dict[str, Any] = {**key._asdict(), **entries, "panel": int(key.panel)}
+        found.append(Series(points=len(grouped[key]), sampled=quantiles, **words))
     return found
 
 
-def places(count: int) -> list[int]:
-    """Choose five places of a series, its ends among them; all of a shorter one."""
-    if count <= PLACES:
-        return list(range(count))
-    return [round(step * (count - 1) / (PLACES - 1)) for step in range(PLACES)]
+def columns_of(rows: Sequence[Mapping[str, str]]) -> Columns:
+    """Read the axes of a series that show anything."""
+    columns = {axis: [float(row.get(axis) or "nan") for row in rows] for axis in AXES}
+    return {axis: np.array(one) for axis, one in columns.items() if not np.isnan(one).all()}
 
 
-def entry(text: str) -> Entry:
-    """Round a number of a figure to four digits; None where nothing is shown."""
-    return float(f"{float(text):.4g}") if text else None
+def scattered(columns: Mapping[Key, Columns]) -> set[Key]:
+    """Find the bands in which the line of their name runs, and these lines; others are areas."""
+    found = set()
+    for band, area in columns.items():
+        for line in columns:
+            kinds = (band.kind, line.kind) == (BAND, LINE)
+            if kinds and band.owner == line.owner and runs_within(columns[line], area):
+                found |= {band, line}
+    return found
+
+
+def runs_within(line: Columns, band: Columns) -> bool:
+    """Tell whether a line has a band's places, and lies between its edges."""
+    if not np.array_equal(line.get("x", ()), band.get("x", ())):
+        return False
+    low, high = line["y"] - band["y_low"], band["y_high"] - line["y"]
+    return bool((np.minimum(low, high) >= 0).all() and low.any() and high.any())
+
+
+def held(shown: Any, quantiles: bool | None) -> list[Entry]:
+    """Choose five entries of an axis, its ends among them, or as many of its values in order."""
+    places = np.linspace(0, len(shown) - 1, min(len(shown), PLACES)).round().astype(int)
+    chosen = (np.sort(shown) if quantiles else shown)[places]
+    return [None if np.isnan(one) else float(f"{one:.4g}") for one in chosen]
 
 
 # ------------------------------------------------------------------ compared
@@ -101,65 +145,47 @@ def compare(
     expected: Sequence[Series], found: Sequence[Series]
 ) -> Iterator[tuple[str, float, str]]:
     """Go through the series of a figure: place, how far it moved of how far it may, the values."""
-    before, now = ([one.name for one in some] for some in (expected, found))
+    before, now = ([str(one.key) for one in some] for some in (expected, found))
     if before != now:
         yield "", float("inf"), f"its series are {now}, and were {before}"
         return
     for old, new in zip(expected, found, strict=True):
         values = f"\n  expected  {old}\n  found     {new}"
-        if old.points != new.points or set(old.at) != set(new.at):
-            yield old.name, float("inf"), f"other points{values}"
+        shown = [(one.points, one.sampled, set(one.at)) for one in (old, new)]
+        if shown[0] != shown[1]:
+            yield str(old.key), float("inf"), f"other points{values}"
             continue
-        for axis, apart in distances(expected, old, new).items():
-            if axis != BAR:
-                values = f"\n  expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
-            yield f"{old.name}, {axis}", apart, values
+        for axis in old.at:
+            chance = np.minimum(chances(expected, old, axis), chances(found, new, axis))
+            room = np.maximum(EXTENT * extent(expected, old.panel, axis), chance)
+            values = f"\n  expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
+            yield f"{old.key}, {axis}", distance(old.at[axis], new.at[axis], room), values
+        if old.kind == BARS:
+            apart = max(bar_distance(old, new, along) for along in "xy")
+            yield f"{old.key}, {BAR}", apart, f"\n  expected  {old}\n  found     {new}"
 
 
-def distances(figure: Sequence[Series], old: Series, new: Series) -> dict[str, float]:
-    """Measure how far a series moved along each axis, and its bars, of how far they may."""
-    found = {}
-    for axis in old.at:
-        shown = EXTENT * extent(figure, old.panel, axis)
-        chance = chances(figure, old, axis[0])
-        if old.kind == BARS:  # within both
-            chance = np.minimum(chance, chances(figure, new, axis[0]))
-        room = np.maximum(shown, chance)
-        found[axis] = distance(old.at[axis], new.at[axis], room)
-    if old.kind == BARS:
-        found[BAR] = max(bar_distance(old, new, along) for along in "xy")
-    return found
-
-
-def chances(figure: Sequence[Series], one: Series, along: str) -> Any:
-    """Tell how far chance may move each place of a series along an axis; 0 for no sample."""
-    share, spread = (0.5, one) if one.kind == BARS else (WANDER, band_of(figure, one))
-    widths = np.empty(0) if spread is None else lengths(spread, along)
-    return share * widths if widths.size else np.zeros(min(one.points, PLACES))
-
-
-def band_of(figure: Sequence[Series], one: Series) -> Series | None:
-    """Find the band in which a line of its colour runs; a band is its own."""
-    for other in figure:
-        same_place = (other.panel, other.colour, other.x) == (one.panel, one.colour, one.x)
-        if other.kind == "band" and same_place:
-            return other if one.kind in ("line", "band") else None
-    return None
+def chances(figure: Sequence[Series], one: Series, axis: str) -> Any:
+    """Tell how far chance may move a series along an axis: by half of its bars, or of its band."""
+    if one.sampled:
+        owner = one.key.owner
+        one = next(band for band in figure if (band.kind, band.key.owner) == (BAND, owner))
+    return lengths(one, axis[0]) / 2 if one.sampled or one.kind == BARS else 0.0
 
 
 def lengths(series: Series, along: str) -> Any:
-    """Measure the bars of points, or the width of a band, along an axis; empty without any.
+    """Measure the bars of points, or the width of a band, along an axis; 0 without any.
 
     A bar that is not there, or has no end, has the length 0.
     """
-    low, high = (series.at.get(f"{along}_{end}", np.empty(0)) for end in ("low", "high"))
+    low, high = (series.at.get(f"{along}_{end}", np.zeros(1)) for end in ("low", "high"))
     return np.nan_to_num(high - low, posinf=0.0, neginf=0.0)
 
 
 def bar_distance(old: Series, new: Series, along: str) -> float:
     """Measure how far bars changed in length, in units of how far a half-width may."""
     one, other = lengths(old, along), lengths(new, along)
-    written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.empty(0))))
+    written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.zeros(1))))
     low, high = np.minimum(one, other), np.maximum(one, other)
     grown = np.maximum(0.0, high - low - written)
     with np.errstate(divide="ignore", invalid="ignore"):
