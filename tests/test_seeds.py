@@ -25,10 +25,10 @@ CURRICULUM = {"network": 0, "first": 2, "stage": 1, "last": 3, "batch": 4, "cool
 WIDE = {"d": 3, "width": 6, "blocks": 1, "alpha": 2, "tau": 2.0, "tasks": 3, "rho": 0.01}
 CALLS = [
     lambda: sweep_jobs.transformer_by_curriculum(**WIDE, **CURRICULUM, rate=1e-3, seed=SEED),
-    lambda: dmmse.mean_errors(2, Context(3, 6, 0.1), SEED, 1, 100, fresh=True),
-    lambda: layer_errors(Context(4, 12, 0.1), 2.0, [3], SEED, 1),
+    lambda: dmmse.mean_errors(2, Context(d=3, ell=6, rho=0.1), SEED, 1, 100, fresh=True),
+    lambda: layer_errors(Context(d=4, ell=12, rho=0.1), 2.0, [3], SEED, 1),
     lambda: sweep_jobs.reduced_and_dmmse_errors(**POINT, seed=SEED, contexts=200),
-    lambda: Setting(4, 3, math.inf, 0.5, 0.1).other_prompts(SEED, 0, 3),
+    lambda: Setting(d=4, alpha=3, kappa=math.inf, tau=0.5, rho=0.1).other_prompts(SEED, 0, 3),
     lambda: sweep_jobs.trained_layer_errors(**FLEET),
     lambda: sweep_jobs.trained_transformer_errors(
         **FLEET, blocks=1, dense=0, steps=60, rate=1e-3, tasks=2
@@ -37,18 +37,29 @@ CALLS = [
     lambda: layers.identifiable_parameters(2, SEED),
     lambda: transformers.identifiable_parameters(transformers.Architecture(3, 1), SEED),
     lambda: pretraining.pretrain(
-        [pretraining.Setting(function_classes.Affine(3), covariates.Sphere(3), 6, 0.1)],
+        [
+            pretraining.Setting(
+                function=function_classes.Affine(3), covariates=covariates.Sphere(3), n=6, sigma=0.1
+            )
+        ],
         trials=2,
         steps=2,
         seed=SEED,
     ),
     lambda: pretraining.pretrain(
-        [pretraining.Setting(function_classes.Affine(3), covariates.StretchedAnew(3), 6, 0.1)],
+        [
+            pretraining.Setting(
+                function=function_classes.Affine(3),
+                covariates=covariates.StretchedAnew(3),
+                n=6,
+                sigma=0.1,
+            )
+        ],
         trials=2,
         steps=2,
         seed=SEED,
     ),
-    lambda: Case("linear", 4, 2, 5, 0.1).contexts(50, SEED),
+    lambda: Case(link="linear", d=4, k=2, n=5, sigma=0.1).contexts(50, SEED),
 ]
 OWN = {"perturbation"}  # it moves what the others drew
 

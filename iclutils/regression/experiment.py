@@ -27,7 +27,7 @@ class Pair(NamedTuple):
     fresh: Moments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     r"""A point of the phase diagram at finite d.
 
@@ -53,12 +53,12 @@ class Setting:
     @cached_property
     def phase(self) -> Phase:
         """The point of the phase diagram, without d."""
-        return Phase(self.alpha, self.kappa, self.tau, self.rho)
+        return Phase(alpha=self.alpha, kappa=self.kappa, tau=self.tau, rho=self.rho)
 
     @cached_property
     def context(self) -> Context:
         """What a prompt's context is drawn from."""
-        return Context(self.d, self.ell, self.rho)
+        return Context(d=self.d, ell=self.ell, rho=self.rho)
 
     @property
     def ell(self) -> int:

@@ -26,7 +26,7 @@ LARGEST = 1e50  # of an entry of a task: powers of it are numbers too
 MEMORY_LIMIT = 4e9  # bytes that the arrays of one problem may take
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Context:
     """What a prompt's context is drawn from: dimension d ≥ 1, length ℓ ≥ 1, label noise ρ ≥ 0.
 

@@ -194,7 +194,7 @@ def reduced_errors(
     """
     if isinstance(kappa, str):
         kappa = float(validation.one_of("kappa", kappa, ("inf",)))
-    setting = Setting(d, alpha, kappa, tau, rho)
+    setting = Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     icl, idg = errors(setting, [ridge], seed, trial)[0].tolist()
     return {"icl": icl, "idg": idg}
 
@@ -216,7 +216,7 @@ def reduced_and_dmmse_errors(
     The first are :func:`reduced_errors`, the second means over ``contexts``
     contexts with fresh tasks, and as many with pretraining tasks.
     """
-    setting = Setting(d, alpha, kappa, tau, rho)
+    setting = Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     tasks = setting.tasks(seed, trial)
     found = reduced_errors(
         d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho, ridge=ridge, trial=trial, seed=seed

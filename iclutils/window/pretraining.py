@@ -23,7 +23,7 @@ from iclutils.window.function_classes import FunctionClass
 from iclutils.window.prompts import BLOCK, Block, Labelled, Prompt, block_prompts, default_queries
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One setting of the pretraining protocol: tasks, covariates, context length n and noise σ.
 

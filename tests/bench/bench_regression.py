@@ -30,7 +30,7 @@ def bench_solve() -> Iterator[Row]:
     """
     rate = 0.0
     for d in (20, MEASURED, 100, 200):
-        prompts = Setting(d, 10, 0.5, 0.8, 0.01).prompts(0, 0)
+        prompts = Setting(d=d, alpha=10, kappa=0.5, tau=0.8, rho=0.01).prompts(0, 0)
         repeat = 3 if d <= 100 else 1
         ours = seconds(lambda prompts=prompts: solve(prompts, 0.1, tol=1e-6), repeat=repeat)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
@@ -49,7 +49,7 @@ def bench_tokens() -> Iterator[Row]:
     """2000 prompts of d = 20: token by token against the 2 × 2 Wishart matrix."""
     tasks = draw_tasks(2000, 20, stream(0, "tasks"))
     for ell in (20, 200, 1000):
-        context = Context(20, ell, 0.01)
+        context = Context(d=20, ell=ell, rho=0.01)
         plain = seconds(lambda c=context: sample_naive(tasks, c, stream(0, "a")))
         ours = seconds(lambda c=context: sample(tasks, c, stream(0, "b")))
         yield f"sample 2000 prompts, d = 20, ℓ = {ell}", plain, ours
@@ -59,7 +59,7 @@ def bench_theory() -> Iterator[Row]:
     """Both errors at 100 000 values of τ: bisection point by point (1000 of them, times 100)."""
 
     def point(tau: float) -> None:
-        phase = Phase(10, 0.5, tau, 0.01)
+        phase = Phase(alpha=10, kappa=0.5, tau=tau, rho=0.01)
 
         def excess(nu: float) -> float:
             pull = nu * nu * asymptotics.marchenko_pastur(phase.q + nu, 0.5)
@@ -69,5 +69,7 @@ def bench_theory() -> Iterator[Row]:
 
     taus = torch.linspace(0.1, 3, 100_000).double()
     plain = 100 * seconds(lambda: [point(tau) for tau in taus[::100].tolist()])
-    ours = seconds(lambda: asymptotics.errors(Phase(10, 0.5, taus, 0.01), 0.1), repeat=3)
+    ours = seconds(
+        lambda: asymptotics.errors(Phase(alpha=10, kappa=0.5, tau=taus, rho=0.01), 0.1), repeat=3
+    )
     yield "errors at 100 000 values of τ, λ = 0.1", plain, ours

@@ -42,7 +42,7 @@ def bench_fleet() -> list[tuple[str, float, float]]:
     """
     root = torch.diag(torch.arange(1.0, 6, dtype=torch.float64))
     settings = [
-        Setting(function_classes.by_name(name, 5, L), law, 20, 0.01)
+        Setting(function=function_classes.by_name(name, 5, L), covariates=law, n=20, sigma=0.01)
         for name in ("relu", "cosine")
         for law in (covariates.Sphere(5), covariates.Stretched(root))
         for L in LEVELS
@@ -98,7 +98,7 @@ def bench_errors() -> list[tuple[str, float, float]]:
 
 def bench_newton() -> list[tuple[str, float, float]]:
     """Gradient and Hessian of a sample over all symmetric matrices: moments, or all slopes."""
-    case = Case("linear", 6, 3, 20, 1.0)
+    case = Case(link="linear", d=6, k=3, n=20, sigma=1.0)
     sample = case.contexts(200_000, 0)
     basis = low_rank.symmetric_basis(torch.eye(6, dtype=torch.float64))
     begin = torch.zeros(len(basis), dtype=torch.float64)

@@ -72,7 +72,9 @@ def test_a_figures_data_are_the_numbers_of_the_package():
     assert len(curves) > 100
     for row in curves[::10]:
         ridge = float(row["series"].removeprefix("λ = ").removesuffix(", limit"))
-        exact = asymptotics.errors(Phase(10, math.inf, float(row["x"]), 0.01), ridge).icl
+        exact = asymptotics.errors(
+            Phase(alpha=10, kappa=math.inf, tau=float(row["x"]), rho=0.01), ridge
+        ).icl
         assert float(row["y"]) == pytest.approx(exact, rel=1e-6)
 
 

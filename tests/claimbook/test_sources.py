@@ -9,9 +9,7 @@ import pytest
 from claimbook.ledger import load
 from claimbook.pages import first_page
 
-PAGE_OF = {
-    row.id: chapter for chapter, block in load().chapters.items() for row in block.claims
-}
+PAGE_OF = {row.id: chapter for chapter, block in load().chapters.items() for row in block.claims}
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = [BOOK / f"{name}.md" for name in ("sources", "sources_readings", "sources_small")]
 NETWORKS = BOOK / "chapters" / "05b_trained_transformers_specialist.md"  # has two entries

@@ -82,7 +82,7 @@ def mismatch(page_t, ratio, family, n, sigma, d):
 @functools.cache
 def two_errors(alpha, kappa, tau, rho, lam):
     """Both test errors of linear attention and its effective ridge; infinite at the peak itself."""
-    found = asymptotics.errors(Phase(alpha, kappa, tau, rho), lam)
+    found = asymptotics.errors(Phase(alpha=alpha, kappa=kappa, tau=tau, rho=rho), lam)
     return {"icl": found.icl, "idg": found.idg, "nu": found.nu}
 
 
@@ -194,7 +194,7 @@ def lookup(_, c, rho, K):
 
 def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
     """The low-rank numbers at the page's best windows, which must be least among those near."""
-    case = Case(link, d, 2, n, sigma, c_v=cv if where == "apart" else None)
+    case = Case(link=link, d=d, k=2, n=n, sigma=sigma, c_v=cv if where == "apart" else None)
     length = cv if where == "apart" else 1.0
 
     def placed(point):

@@ -33,7 +33,7 @@ def tokens(case, scene, stretched):
 
 def best_heads(settings, scene):
     """The heads cBBᵀ + eB⊥B⊥ᵀ, e ≥ 0, of least loss: (c, e, loss) each; a trained M is positive."""
-    case = Case(settings["link"], settings["d"], settings["k"], n=50, sigma=0.01)
+    case = Case(link=settings["link"], d=settings["d"], k=settings["k"], n=50, sigma=0.01)
     x = tokens(case, scene, settings["J"] == "yes")
     task = LowRankLink(case.B, case.link)
     value = task.of_latent(task.cubature() @ (x @ case.B).mT)

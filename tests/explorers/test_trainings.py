@@ -93,7 +93,7 @@ def trained(setting):
 )
 def test_window_takes_the_package_s_steps(v8, family, d, n, sigma, L):
     function = function_classes.by_name(family, d, L)
-    setting = Setting(function, Sphere(d), n, sigma)
+    setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
     draws = prompts_of(function, setting, slopes)
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
     found = torch.tensor(v8(FOLLOW, "window", settings, draws.tolist(), None), dtype=torch.float64)
@@ -112,7 +112,9 @@ def test_low_rank_takes_the_package_s_steps(v8, link, stretched):
     B = low_rank_tasks.random_subspaces(1, d, k, stream(0, "training", "B"))
     J = low_rank_tasks.gram_roots(1, d, stream(0, "training", "J"))
     function = LowRankLink(B, link)
-    setting = Setting(function, Stretched(J) if stretched else Sphere(d), n, sigma)
+    setting = Setting(
+        function=function, covariates=Stretched(J) if stretched else Sphere(d), n=n, sigma=sigma
+    )
     frame = torch.cat([B[0], low_rank_tasks.complement(B)[0]], 1)
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link}
     settings["J"] = "yes" if stretched else "no"
@@ -182,7 +184,7 @@ JUDGE = """(settings, size, set) => {
 @pytest.mark.parametrize(("d", "alpha", "kappa", "tau", "lam"), SETS)
 def test_the_same_sets_give_the_same_errors(v8, d, alpha, kappa, tau, lam):
     rho = 0.1
-    setting = regression.Setting(d, alpha, kappa, tau, rho)
+    setting = regression.Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     drawn, tasks = setting.prompts(0, 0), setting.tasks(0, 0)
     own, fresh = setting.moments(0, 0)
     if setting.n < d * (d + 1):
@@ -222,7 +224,9 @@ def test_window_has_the_package_s_distribution(v8, family):
     d, n, sigma, L, steps, runs = 3, 20, 0.3, 2.0, 60, 200
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
     ours = heads_of(v8(OWN, "window", settings, steps, runs), d)
-    setting = Setting(function_classes.by_name(family, d, L), Sphere(d), n, sigma)
+    setting = Setting(
+        function=function_classes.by_name(family, d, L), covariates=Sphere(d), n=n, sigma=sigma
+    )
     for unit, rate in (("softmax", 0.1), ("linear", 0.01)):
         theirs = pretrain(
             [setting], trials=runs, steps=steps, unit=unit, schedule=Schedule(rate), seed=1
@@ -241,7 +245,9 @@ def test_low_rank_has_the_package_s_distribution(v8):
     ours = heads_of(v8(OWN, "lowrank", settings, steps, runs), d)["softmax"]
     B = low_rank_tasks.random_subspaces(runs, d, k, stream(1, "training", "B"))
     J = low_rank_tasks.gram_roots(runs, d, stream(1, "training", "J"))
-    setting = Setting(LowRankLink(B, "quadratic"), Stretched(J), n, sigma)
+    setting = Setting(
+        function=LowRankLink(B, "quadratic"), covariates=Stretched(J), n=n, sigma=sigma
+    )
     M = pretrain([setting], trials=runs, steps=steps, seed=1).M[0, :, -1]
     frame = torch.eye(d, dtype=torch.float64)[:, :k]  # the page records M in the basis [B, B⊥]
 
@@ -297,7 +303,7 @@ def test_sets_have_the_package_s_distribution(v8, alpha, tau):
     d, kappa, rho, lam, sets = 5, 1.0, 0.1, 0.01, 300
     settings = {"d": d, "alpha": alpha, "kappa": kappa, "rho": rho, "lambda": lam}
     found = v8(DRAWN, settings, tau, sets)
-    setting = regression.Setting(d, alpha, kappa, tau, rho)
+    setting = regression.Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     theirs = torch.stack([regression.errors(setting, [lam], 1, t)[0] for t in range(sets)]).log()
     seen = {name: [math.log(each[name]) for each in found] for name in ("icl", "idg")}
     alike(seen, {"icl": theirs[:, 0], "idg": theirs[:, 1]})

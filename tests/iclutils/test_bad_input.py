@@ -79,11 +79,11 @@ X = covariates.normalised(torch.randn(4, 3, generator=draw(), dtype=torch.float6
 GRID = numbers(0.0, 1.0, 2.0, 4.0, 8.0)
 BAD_LABEL = window_prompts.Prompt(X, spoilt(4), X[:2], ones(2))
 WINDOWS = value_weight.Windows(GRID, ones(4, 5), ones(4, 5), ones(4, 5), 1.0)
-CASE = low_rank_problem.Case("linear", 4, 2, 6, 0.1)
-CONTEXT = samplers.Context(3, 6, 0.1)
+CASE = low_rank_problem.Case(link="linear", d=4, k=2, n=6, sigma=0.1)
+CONTEXT = samplers.Context(d=3, ell=6, rho=0.1)
 MOMENTS = moments.fresh_moments(CONTEXT)
-OTHER_MOMENTS = moments.fresh_moments(samplers.Context(4, 6, 0.1))
-POINT = experiment.Setting(4, 1.0, 0.5, 0.5, 0.1)
+OTHER_MOMENTS = moments.fresh_moments(samplers.Context(d=4, ell=6, rho=0.1))
+POINT = experiment.Setting(d=4, alpha=1.0, kappa=0.5, tau=0.5, rho=0.1)
 FLEET = training_sets.draw_fleet([8], 3, 4, 0.1, 0)
 NETWORK = transformers.Architecture(3, blocks=1)
 P = numbers(0.5, 0.25, 0.25)
@@ -310,10 +310,12 @@ UNCLEAR = {  # once the error was somebody else's
     "lemma's token 7": Bad(
         lambda: theorem_4_4.term_slopes(1.0, ones(3), 2, 10, 0, which=7), "which .* 7"
     ),
-    "no τ": Bad(lambda: Phase(1, 1, [], 0.1), "tau must hold"),
-    "τ of text": Bad(lambda: Phase(1, 1, ["a"], 0.1), "tau must be a number", TypeError),
+    "no τ": Bad(lambda: Phase(alpha=1, kappa=1, tau=[], rho=0.1), "tau must hold"),
+    "τ of text": Bad(
+        lambda: Phase(alpha=1, kappa=1, tau=["a"], rho=0.1), "tau must be a number", TypeError
+    ),
     "α and τ that do not broadcast": Bad(
-        lambda: Phase([1, 2], 1, [1, 2, 3], 0.1), "alpha, .* must broadcast"
+        lambda: Phase(alpha=[1, 2], kappa=1, tau=[1, 2, 3], rho=0.1), "alpha, .* must broadcast"
     ),
     "a phase of 0.5": Bad(lambda: asymptotics.errors(0.5, 0.1), "phase must be a Phase", TypeError),
     "moments of two d": Bad(
@@ -338,7 +340,9 @@ UNCLEAR = {  # once the error was somebody else's
     ),
     "no prompts": Bad(lambda: ridge.solve(NO_PROMPTS, 0.1), "the number of prompts .* 0"),
     "α of two numbers": Bad(
-        lambda: experiment.Setting(4, [1, 2], 0.5, 0.5, 0.1), "alpha must be .* number", TypeError
+        lambda: experiment.Setting(d=4, alpha=[1, 2], kappa=0.5, tau=0.5, rho=0.1),
+        "alpha must be .* number",
+        TypeError,
     ),
     "a ridge that is no list": Bad(
         lambda: experiment.errors(POINT, 0.1, 0, 0), "ridges must be a sequence", TypeError

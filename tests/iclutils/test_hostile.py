@@ -67,7 +67,7 @@ class Call(NamedTuple):
 
 EYE = torch.eye(3, dtype=torch.float64)
 GRID = torch.tensor([0.0, 1.0, 2.0, 4.0, 8.0], dtype=torch.float64)
-PROMPTS = samplers.sample(normal(30, 2), samplers.Context(2, 6, 0.1), draw())
+PROMPTS = samplers.sample(normal(30, 2), samplers.Context(d=2, ell=6, rho=0.1), draw())
 UNIT = linear_attention.LinearUnit.of(function_classes.Affine(3))
 LOSS = population_loss.limit(3, 50, w=best_window.grid(50, 12))
 LOOKUP = equal_features.Lookup(5, 8)
@@ -113,7 +113,14 @@ CALLS = {
     "pretrain": Call(
         lambda n, sigma, trials, steps: (
             pretraining.pretrain(
-                [pretraining.Setting(function_classes.Affine(3), covariates.Sphere(3), n, sigma)],
+                [
+                    pretraining.Setting(
+                        function=function_classes.Affine(3),
+                        covariates=covariates.Sphere(3),
+                        n=n,
+                        sigma=sigma,
+                    )
+                ],
                 trials=trials,
                 steps=steps,
             ).M
@@ -159,12 +166,14 @@ CALLS = {
     ),
     "Case": Call(
         lambda d, k, n, sigma, c_u, c_v: low_rank_problem.Case(
-            "linear", d, k, n, sigma, c_u, c_v
+            link="linear", d=d, k=k, n=n, sigma=sigma, c_u=c_u, c_v=c_v
         ).contexts(50, 0),
         {"d": 4, "k": 2, "n": 5, "sigma": 0.1, "c_u": 1.0, "c_v": 1.0},
     ),
     "errors": Call(
-        lambda alpha, kappa, tau, rho, lam: asymptotics.errors(Phase(alpha, kappa, tau, rho), lam),
+        lambda alpha, kappa, tau, rho, lam: asymptotics.errors(
+            Phase(alpha=alpha, kappa=kappa, tau=tau, rho=rho), lam
+        ),
         {"alpha": 10.0, "kappa": 0.5, "tau": 2.0, "rho": 0.01, "lam": 0.1},
     ),
     "marchenko_pastur": Call(asymptotics.marchenko_pastur, {"x": 1.0, "kappa": 0.5}),
@@ -172,15 +181,17 @@ CALLS = {
         asymptotics.long_context_limit, {"kappa": 0.5, "rho": 0.01, "ratio": 1.0}
     ),
     "sample": Call(
-        lambda tasks: samplers.sample(tasks, samplers.Context(2, 6, 0.1), draw()),
+        lambda tasks: samplers.sample(tasks, samplers.Context(d=2, ell=6, rho=0.1), draw()),
         {"tasks": normal(5, 2)},
     ),
     "Context": Call(
-        lambda ell, rho: moments.fresh_moments(samplers.Context(2, ell, rho)),
+        lambda ell, rho: moments.fresh_moments(samplers.Context(d=2, ell=ell, rho=rho)),
         {"ell": 6, "rho": 0.1},
     ),
     "moments": Call(
-        lambda tasks, weights: moments.moments(tasks, samplers.Context(2, 6, 0.1), weights),
+        lambda tasks, weights: moments.moments(
+            tasks, samplers.Context(d=2, ell=6, rho=0.1), weights
+        ),
         {"tasks": normal(5, 2), "weights": torch.ones(5).double()},
     ),
     "solve": Call(lambda lam: ridge.solve(PROMPTS, lam), {"lam": 0.1}),

@@ -33,8 +33,10 @@ ROOM = 4.5 / math.sqrt(2 * DRAWS) + 0.05
 F64 = torch.float64
 RELU = function_classes.ReLU(3)
 UNIT = linear_attention.LinearUnit.of(function_classes.Affine(3))
-CASE = Case("linear", 3, 2, 4, 0.5)
-LONG = Case("linear", 3, 2, 4, 0.5, c_v=3.0)  # the spurious part of a token is the longer one
+CASE = Case(link="linear", d=3, k=2, n=4, sigma=0.5)
+LONG = Case(
+    link="linear", d=3, k=2, n=4, sigma=0.5, c_v=3.0
+)  # the spurious part of a token is the longer one
 E1, E2, E3 = torch.eye(3, dtype=F64)
 GRID = best_window.grid(40.0, 20)
 X = torch.arange(1, 13, dtype=F64)

@@ -55,7 +55,7 @@ def positive_or_infinite(name: str, value: float) -> float:
     return value if value == math.inf else positive_ratio(name, value)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Phase:
     r"""The ratios that stay fixed as :math:`d, \ell, k, n \to \infty`, and the label noise.
 
@@ -280,7 +280,7 @@ def peak_coefficients(alpha: ArrayLike, kappa: ArrayLike, rho: ArrayLike) -> Pea
 
     The same from both sides. The arguments are those of :class:`Phase`.
     """
-    phase = Phase(alpha, kappa, 1.0, rho)  # type: ignore[arg-type]
+    phase = Phase(alpha=alpha, kappa=kappa, tau=1.0, rho=rho)  # type: ignore[arg-type]
     q = phase.q
     m = _resolvent(q, phase.kappa).value
     idg = phase.rho + q - q * q * m

@@ -30,7 +30,7 @@ class Contexts:
     sigma: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
     r"""One population problem, in the frame in which B is the first k axes.
 

@@ -27,17 +27,17 @@ NO_ENTRY = Estimate(0.0, math.inf, math.inf)  # of a block that is held or has n
 
 # where Theorem 4.4 is tried: as it assumes, without noise or with two tokens, and beyond
 INSIDE = {
-    "n=2, σ=0": Case("linear", 4, 2, 2, 0.0),
-    "n=2, σ=0.5": Case("linear", 4, 2, 2, 0.5, 0.7, 2.0),
-    "n=10, σ=0": Case("linear", 4, 2, 10, 0.0),
-    "n=10, σ=0, k=3": Case("linear", 5, 3, 10, 0.0, 1.0, 2.0),
-    "n=10, σ=0, d=5, c_v=30": Case("linear", 5, 2, 10, 0.0, 1.0, 30.0),
+    "n=2, σ=0": Case(link="linear", d=4, k=2, n=2, sigma=0.0),
+    "n=2, σ=0.5": Case(link="linear", d=4, k=2, n=2, sigma=0.5, c_u=0.7, c_v=2.0),
+    "n=10, σ=0": Case(link="linear", d=4, k=2, n=10, sigma=0.0),
+    "n=10, σ=0, k=3": Case(link="linear", d=5, k=3, n=10, sigma=0.0, c_u=1.0, c_v=2.0),
+    "n=10, σ=0, d=5, c_v=30": Case(link="linear", d=5, k=2, n=10, sigma=0.0, c_u=1.0, c_v=30.0),
 }
 OUTSIDE = {
-    "n=10, σ=0.5": Case("linear", 4, 2, 10, 0.5),
-    "n=50, σ=0.1": Case("linear", 4, 2, 50, 0.1),
-    "n=10, σ=0.5, k=1": Case("linear", 4, 1, 10, 0.5, 0.7, 2.0),
-    "n=20, σ=1, k=3": Case("linear", 6, 3, 20, 1.0),
+    "n=10, σ=0.5": Case(link="linear", d=4, k=2, n=10, sigma=0.5),
+    "n=50, σ=0.1": Case(link="linear", d=4, k=2, n=50, sigma=0.1),
+    "n=10, σ=0.5, k=1": Case(link="linear", d=4, k=1, n=10, sigma=0.5, c_u=0.7, c_v=2.0),
+    "n=20, σ=1, k=3": Case(link="linear", d=6, k=3, n=20, sigma=1.0),
 }
 
 
@@ -295,7 +295,7 @@ def term_slopes(
     n = _factors(alpha)
     validation.nonnegative("c", c)
     validation.whole("which", which, low=0, high=n - 1)
-    case = Case("linear", k + 1, k, n, 1.0)
+    case = Case(link="linear", d=k + 1, k=k, n=n, sigma=1.0)
     sample = case.contexts(count * n, seed)
     logits = c * low_rank.logit_design(sample, case.family[:1]).squeeze(-1)
     slopes = []
@@ -316,7 +316,7 @@ def loss_slope(c: float, alpha: Float[Tensor, " n"], k: int, count: int, seed: i
     """
     n = _factors(alpha)
     validation.nonnegative("c", c)
-    case = Case("linear", k + 1, k, n, 0.0)
+    case = Case(link="linear", d=k + 1, k=k, n=n, sigma=0.0)
     sample = case.contexts(count * n, seed)
     phi = low_rank.logit_design(sample, case.family[:1]).squeeze(-1)
     return estimate((low_rank.logit_slopes(sample, c * phi + alpha.log()) * phi).sum(-1))

@@ -71,9 +71,14 @@ def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(
     assert (code, red) == (1, 1), output
     assert set(cells[SOUND]) == {f"cell{number}" for number in range(1, 6)}
     assert not any(cells[SOUND].values())
-    assert not any(compared[f"{test}[{name}]"] for test, name in (
-        ("test_claim", "mini-mean"), ("test_claim", "mini-count"), ("test_page", SOUND)
-    ))
+    assert not any(
+        compared[f"{test}[{name}]"]
+        for test, name in (
+            ("test_claim", "mini-mean"),
+            ("test_claim", "mini-count"),
+            ("test_page", SOUND),
+        )
+    )
     red_pages = {page for page, tests in cells.items() if any(tests.values())}
     assert red_pages == {"01_raises", "10_slow", "11_dies", "12_hidden", "13_read"}
     for page in {"02_empty", "03_values", "04_rows", "05_stray"}:

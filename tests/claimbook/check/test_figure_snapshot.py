@@ -21,8 +21,16 @@ def series(panel, title, name, kind, colour, points=9, **at):
 FIGURE = [
     series(1, "Loss", "theory", "line", RED, x=X, y=[1, 2, 3, 4, 5]),
     series(
-        1, "Loss", "trained", "points with bars", BLUE, points=2,
-        x=[2, 4], y=[2, 3], y_low=[1.9, 2.5], y_high=[2.1, 3.5],
+        1,
+        "Loss",
+        "trained",
+        "points with bars",
+        BLUE,
+        points=2,
+        x=[2, 4],
+        y=[2, 3],
+        y_low=[1.9, 2.5],
+        y_high=[2.1, 3.5],
     ),
     series(2, "Error", "trained", "line", BLUE, sampled=True, x=X, y=[3, 3, 4, 5, 9]),
     series(2, "Error", "linear", "line", BLUE, x=X, y=[9, 5, 4, 3, 3]),
@@ -112,8 +120,15 @@ def test_a_band_with_its_line_at_the_edge_is_an_area(edge):
 
 @pytest.mark.parametrize(
     ("expected", "found", "same"),
-    [(1.0, 1.1, True), (1.0, 1.2, False), (math.nan, 1.0, False), (1.0, math.nan, False),
-     (math.nan, math.nan, True), (math.inf, math.inf, True), (math.inf, -math.inf, False)],
+    [
+        (1.0, 1.1, True),
+        (1.0, 1.2, False),
+        (math.nan, 1.0, False),
+        (1.0, math.nan, False),
+        (math.nan, math.nan, True),
+        (math.inf, math.inf, True),
+        (math.inf, -math.inf, False),
+    ],
 )
 def test_what_is_no_number_is_compared_as_it_is(expected, found, same):
     apart = figure_snapshot.distance(np.array([expected]), np.array([found]), 0.11)

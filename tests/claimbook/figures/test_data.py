@@ -48,7 +48,13 @@ def test_a_series_without_a_name_takes_that_of_its_colour():
     right.plot([1], [7], "o", color="C2")
     names = {float(row["y"]): row["series"] for row in table(figure)}
     assert names == {
-        1: "exact", 2: "exact", 3: "exact", 4: "", 5: "not in the legend", 6: "another", 7: "",
+        1: "exact",
+        2: "exact",
+        3: "exact",
+        4: "",
+        5: "not in the legend",
+        6: "another",
+        7: "",
     }
 
 

@@ -16,7 +16,7 @@ from claimbook.figures.series import (
 
 def series(axes, name, kind=None):
     """The one series of this label (and kind)."""
-    found, = (one for one in drawn(axes) if one.label == name and kind in (None, one.kind))
+    (found,) = (one for one in drawn(axes) if one.label == name and kind in (None, one.kind))
     return found
 
 
@@ -121,7 +121,7 @@ def test_scatter_and_contour():
     assert valued.colour == ""
     assert valued.points == [{"x": 1, "y": 3, "value": 0.5}, {"x": 2, "y": 4, "value": 0.7}]
     assert series(left, "plain").colour == "#d55e00"
-    contour, = drawn(right)
+    (contour,) = drawn(right)
     assert contour.kind == "contour"
     assert column(contour, "x") == pytest.approx(column(contour, "value"))  # the field is x
     assert set(column(contour, "value")) == {0.5, 1.5}

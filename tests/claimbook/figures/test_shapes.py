@@ -13,8 +13,8 @@ SAMPLES = np.array([[1.0, 2.0], [2.0, 2.0], [6.0, 2.0]])  # three trials at two 
 def test_a_band_is_the_mean_and_its_standard_deviation():
     _, (axes,) = figures.panels(1, 1)
     figures.band(axes, [0, 1], SAMPLES, label="loss")
-    line, = axes.lines
-    band, = axes.collections
+    (line,) = axes.lines
+    (band,) = axes.collections
     points = [column.tolist() for column in SAMPLES.T]
     assert line.get_ydata().tolist() == [statistics.mean(point) for point in points]
     mean, half = statistics.mean(points[0]), statistics.stdev(points[0])
@@ -48,14 +48,14 @@ def test_a_legend_has_each_label_once():
         axes.plot([1], [1], label="exact")
     right.plot([1], [2], label="trained")
     figures.legend(figure)
-    found, = figure.legends
+    (found,) = figure.legends
     assert [text.get_text() for text in found.get_texts()] == ["exact", "trained"]
 
 
 def test_a_name_has_the_colour_of_its_curve_only_darker():
     _, (axes,) = figures.panels(1, 1)
     figures.annotate(axes, 1, 2, "rare", (1.0, 0.5, 0.0), ha="right")
-    text, = axes.texts
+    (text,) = axes.texts
     assert text.get_position() == (1, 2)
     assert text.get_color() == pytest.approx([0.7, 0.35, 0.0])
     assert text.get_horizontalalignment() == "right"

@@ -161,9 +161,11 @@ def test_a_sweep_says_on_which_device_it_ran(tmp_path, folders):
 def test_a_bad_argument_is_the_last_line_and_no_traceback(
     tmp_path, monkeypatch, capsys, words, message
 ):
-    monkeypatch.setattr(sweeps.Sweep.run, "__kwdefaults__", {
-        **sweeps.Sweep.run.__kwdefaults__, "unfinished": tmp_path / "parts", "folder": tmp_path
-    })
+    monkeypatch.setattr(
+        sweeps.Sweep.run,
+        "__kwdefaults__",
+        {**sweeps.Sweep.run.__kwdefaults__, "unfinished": tmp_path / "parts", "folder": tmp_path},
+    )
     known = {"squares": Sweep(square, [{"x": 1, "log": str(tmp_path / "log")}])}
     with pytest.raises(SystemExit) as ended:
         sweeps.main(known, words)

@@ -16,33 +16,34 @@ from iclutils.regression.theory.asymptotics import Phase
 
 TAUS = (0.1, 0.5, 0.99, 1.01, 1.5, 100)
 KAPPAS = (0.1, 0.5, 1, 2, 50, math.inf)
-GRID = list(itertools.product((0.3, 1, 10, 100), KAPPAS, TAUS, (0, 0.01, 0.5)))
+RATIOS = itertools.product((0.3, 1, 10, 100), KAPPAS, TAUS, (0, 0.01, 0.5))
+GRID = [{"alpha": a, "kappa": k, "tau": t, "rho": r} for a, k, t, r in RATIOS]
 
 
 def test_every_ridge_formula_at_ridge_zero_is_the_slides_formula():
     # conditioning: the effective ridge near τ = 1 is small against q, no term cancels to more
     # than 1e3
     for point in GRID:
-        slides = asymptotics.ridgeless_icl(Phase(*point))
-        assert asymptotics.errors(Phase(*point), 0.0).icl == pytest.approx(slides, rel=1e-12)
+        slides = asymptotics.ridgeless_icl(Phase(**point))
+        assert asymptotics.errors(Phase(**point), 0.0).icl == pytest.approx(slides, rel=1e-12)
 
 
 def test_an_array_gives_what_its_points_give_one_by_one():
     """To 1e-13: the same operations, but for the steps that Newton takes after convergence."""
-    alpha, kappa, tau, rho = (np.array(column) for column in zip(*GRID, strict=True))
+    columns = {name: np.array([point[name] for point in GRID]) for name in GRID[0]}
     lams = np.array([0.0, 1e-5, 0.3])[:, None]
-    found = asymptotics.errors(Phase(alpha, kappa, tau, rho), lams)
-    slides = asymptotics.ridgeless_icl(Phase(alpha, kappa, tau, rho))
+    found = asymptotics.errors(Phase(**columns), lams)
+    slides = asymptotics.ridgeless_icl(Phase(**columns))
     assert found.icl.shape == (3, len(GRID))
     assert found.icl.flags.writeable
     for i, j in itertools.product(range(3), range(0, len(GRID), 7)):
-        one = asymptotics.errors(Phase(*GRID[j]), float(lams[i, 0]))
+        one = asymptotics.errors(Phase(**GRID[j]), float(lams[i, 0]))
         for name in ("icl", "idg", "nu", "gap"):
             assert isinstance(getattr(one, name), float)
             there = getattr(found, name)[i, j]
             # a gap near 0 has the rounding errors of the errors themselves
             assert there == pytest.approx(getattr(one, name), rel=1e-13, abs=1e-13 * one.icl)
-        assert slides[j] == pytest.approx(asymptotics.ridgeless_icl(Phase(*GRID[j])), rel=1e-13)
+        assert slides[j] == pytest.approx(asymptotics.ridgeless_icl(Phase(**GRID[j])), rel=1e-13)
 
 
 @pytest.mark.parametrize("kappa", [0.25, 1.0, 4.0])
@@ -86,7 +87,7 @@ def test_no_cancellation_for_few_tasks():
     st.floats(1e-8, 10),
 )
 def test_effective_ridge_solves_its_equation(alpha, kappa, tau, rho, lam):
-    nu = asymptotics.effective_ridge(Phase(alpha, kappa, tau, rho), lam)
+    nu = asymptotics.effective_ridge(Phase(alpha=alpha, kappa=kappa, tau=tau, rho=rho), lam)
     q = (1 + rho) / alpha
     assert lam <= nu <= lam + (1 + q) / tau
     left = 1 - tau + tau * lam / nu
@@ -97,15 +98,15 @@ def test_effective_ridge_solves_its_equation(alpha, kappa, tau, rho, lam):
 
 def test_the_effective_ridge_is_the_root_that_bisection_finds():
     """A second solver; both leave errors of 1e-14 times the root's condition, below 1e2 here."""
-    for alpha, kappa, tau, rho in GRID[::5]:
-        phase = Phase(alpha, kappa, tau, rho)
+    for point in GRID[::5]:
+        phase = Phase(**point)
         for lam in (1e-7, 0.3):
 
             def excess(nu, phase=phase, lam=lam):
                 pull = nu * nu * asymptotics.marchenko_pastur(phase.q + nu, phase.kappa)
                 return nu * (1 - phase.tau) + phase.tau * lam - pull
 
-            high = lam + (1 + phase.q) / tau
+            high = lam + (1 + phase.q) / phase.tau
             root = brentq(excess, lam, high, xtol=1e-300, rtol=1e-14, maxiter=500)
             assert asymptotics.effective_ridge(phase, lam) == pytest.approx(root, rel=1e-12)
 
@@ -115,33 +116,35 @@ def test_the_effective_ridge_is_the_root_that_bisection_finds():
 def test_the_peak_has_its_coefficients_on_both_sides(alpha, kappa):
     peak = asymptotics.peak_coefficients(alpha, kappa, 0.1)
     for tau in (1 - 1e-7, 1 + 1e-7):
-        e = asymptotics.errors(Phase(alpha, kappa, tau, 0.1), 0.0)
+        e = asymptotics.errors(Phase(alpha=alpha, kappa=kappa, tau=tau, rho=0.1), 0.0)
         # the next term is 1e-7 of the first one, times coefficients below 1e3
         assert e.icl * 1e-7 == pytest.approx(peak.icl, rel=1e-4)
         assert e.idg * 1e-7 == pytest.approx(peak.idg, rel=1e-4)
-    assert asymptotics.errors(Phase(alpha, kappa, 1.0, 0.1), 0.0).icl == math.inf
-    assert asymptotics.ridgeless_icl(Phase(alpha, kappa, 1.0, 0.1)) == math.inf
+    assert (
+        asymptotics.errors(Phase(alpha=alpha, kappa=kappa, tau=1.0, rho=0.1), 0.0).icl == math.inf
+    )
+    assert asymptotics.ridgeless_icl(Phase(alpha=alpha, kappa=kappa, tau=1.0, rho=0.1)) == math.inf
 
 
 @pytest.mark.parametrize("alpha", [1, 10, 100])
 @pytest.mark.parametrize("kappa", [0.2, 1, 5])
 def test_limits_in_the_ridge_and_in_the_tasks(alpha, kappa):
-    phase = Phase(alpha, kappa, 0.7, 0.1)
+    phase = Phase(alpha=alpha, kappa=kappa, tau=0.7, rho=0.1)
     small = asymptotics.errors(phase, 1e-12)
     # linear in λ: 1e-12 times a slope below 1e4
     assert small.icl == pytest.approx(asymptotics.errors(phase, 0.0).icl, rel=1e-8)
-    many = asymptotics.errors(Phase(alpha, math.inf, 0.7, 0.1), 0.1)
+    many = asymptotics.errors(Phase(alpha=alpha, kappa=math.inf, tau=0.7, rho=0.1), 0.1)
     # fresh tasks are the pretraining tasks: the same formula up to rounding
     assert many.icl == pytest.approx(many.idg, rel=1e-12)
     # linear in 1/κ = 1e-9, with a slope below 100
-    nearly = asymptotics.errors(Phase(alpha, 1e9, 0.7, 0.1), 0.1)
+    nearly = asymptotics.errors(Phase(alpha=alpha, kappa=1e9, tau=0.7, rho=0.1), 0.1)
     assert many.icl == pytest.approx(nearly.icl, rel=1e-7)
 
 
 @pytest.mark.parametrize("kappa", [0.3, 0.8, 1.0, 3.0])
 def test_long_context_limit_has_alpha_over_tau(kappa):
     rho, ratio = 0.5, 0.2
-    found = asymptotics.ridgeless_icl(Phase(1e12, kappa, ratio * 1e12, rho))
+    found = asymptotics.ridgeless_icl(Phase(alpha=1e12, kappa=kappa, tau=ratio * 1e12, rho=rho))
     # the approach is O(1/α), at κ = 1 O(α^-1/2): 1e-6
     limit = asymptotics.long_context_limit(kappa, rho, ratio)
     assert found == pytest.approx(limit, abs=1e-5)
@@ -149,7 +152,7 @@ def test_long_context_limit_has_alpha_over_tau(kappa):
 
 def test_a_ridge_out_of_range_is_refused():
     with pytest.raises(ValueError, match="lam must be finite"):
-        asymptotics.errors(Phase(1.0, 0.5, 0.5, 0.1), -1e-3)
+        asymptotics.errors(Phase(alpha=1.0, kappa=0.5, tau=0.5, rho=0.1), -1e-3)
     with pytest.raises(ValueError, match="x must be finite"):
         asymptotics.marchenko_pastur(0.0, 0.5)
 
@@ -158,7 +161,10 @@ def test_the_extrapolated_long_context_is_its_limit():
     """At α = 10⁶ the term in 1/α is 10⁻⁶, and what is left of it 10⁻¹²."""
     for kappa in (0.2, 0.8, 4.0):
         found = asymptotics.extrapolated(
-            lambda a, kappa=kappa: asymptotics.ridgeless_icl(Phase(a, kappa, 0.2 * a, 0.5)), 1e6
+            lambda a, kappa=kappa: asymptotics.ridgeless_icl(
+                Phase(alpha=a, kappa=kappa, tau=0.2 * a, rho=0.5)
+            ),
+            1e6,
         )
         assert found == pytest.approx(asymptotics.long_context_limit(kappa, 0.5, 0.2), abs=1e-8)
 
@@ -168,13 +174,16 @@ def test_the_power_over_a_decade():
     # at κ = 1 the gap closes as α^-½, above as 1/α
     for kappa, power in ((1.0, -0.5), (2.0, -1.0)):
         found = asymptotics.decade_power(
-            lambda a, kappa=kappa: asymptotics.errors(Phase(a, kappa, 0.2 * a, 0.01), 0.0).gap, 1e8
+            lambda a, kappa=kappa: (
+                asymptotics.errors(Phase(alpha=a, kappa=kappa, tau=0.2 * a, rho=0.01), 0.0).gap
+            ),
+            1e8,
         )
         assert found == pytest.approx(power, abs=1e-3)
 
 
 def test_numbers_stay_numbers_and_sequences_become_arrays():
-    phase = Phase(10, math.inf, [0.5, 2.0], torch.tensor([0.25, 0.5]))
+    phase = Phase(alpha=10, kappa=math.inf, tau=[0.5, 2.0], rho=torch.tensor([0.25, 0.5]))
     assert phase.alpha == 10.0
     assert isinstance(phase.alpha, float)
     assert np.array_equal(phase.tau, [0.5, 2.0])

@@ -46,7 +46,7 @@ def test_dmmse_refuses_bad_input():
 
 @pytest.mark.parametrize("fresh", [True, False])
 def test_the_average_with_softness_1_is_dmmse(fresh):
-    context = Context(3, 9, 0.1)
+    context = Context(d=3, ell=9, rho=0.1)
     found = best_average(4, context, 0, 5, 30, fresh=fresh, softness=[1.0])
     expected = mean_errors(4, context, 0, 5, 30, fresh=fresh)
     torch.testing.assert_close(found.errors, expected, rtol=1e-9, atol=0)  # two ways to sum
@@ -64,12 +64,14 @@ def test_softer_weights_are_those_of_more_noise():
     away = (y[:, None] - torch.einsum("nld,kd->nkl", x, tasks)).square().sum(2)
     guess = torch.softmax(-away / (2 * rho * soft), 1) @ tasks
     plain = rho + (guess - w).square().sum(1) / d
-    [error] = best_average(3, Context(d, ell, rho), 0, 1, count, fresh=True, softness=[soft]).errors
+    [error] = best_average(
+        3, Context(d=d, ell=ell, rho=rho), 0, 1, count, fresh=True, softness=[soft]
+    ).errors
     assert abs(float(error - plain.mean())) < 5 * math.sqrt(2 * float(plain.var()) / count)
 
 
 def test_the_best_average_is_the_best_of_the_softness_and_a_constant_helps():
-    context = Context(3, 27, 0.01)
+    context = Context(d=3, ell=27, rho=0.01)
     ladder = [1.0, 10.0, 100.0, 1000.0]
     one = [best_average(30, context, 0, 4, 100, fresh=True, softness=[s]).errors for s in ladder]
     best = best_average(30, context, 0, 4, 100, fresh=True, softness=ladder)
@@ -84,7 +86,14 @@ def test_a_very_soft_average_of_a_long_list_times_a_constant_is_the_mean_of_inpu
     """Its error is ρ + q/(1 + q), q = (1 + ρ + 1/d)/α; 0.06: what list and softness leave."""
     d, alpha, rho = 2, 10, 0.1
     found = best_average(
-        20_000, Context(d, alpha * d, rho), 0, 2, 4000, fresh=True, softness=[2000.0], scaled=True
+        20_000,
+        Context(d=d, ell=alpha * d, rho=rho),
+        0,
+        2,
+        4000,
+        fresh=True,
+        softness=[2000.0],
+        scaled=True,
     )
     q = (1 + rho + 1 / d) / alpha
     assert float(found.errors.mean()) == pytest.approx(rho + q / (1 + q), rel=0.06)
@@ -94,4 +103,4 @@ def test_a_very_soft_average_of_a_long_list_times_a_constant_is_the_mean_of_inpu
 @pytest.mark.parametrize("softness", [[], [0.0], [1.0, -1.0], [math.nan]])
 def test_an_average_refuses_what_is_no_softness(softness):
     with pytest.raises(ValueError, match="softness"):
-        best_average(3, Context(2, 6, 0.1), 0, 2, 5, fresh=True, softness=softness)
+        best_average(3, Context(d=2, ell=6, rho=0.1), 0, 2, 5, fresh=True, softness=softness)

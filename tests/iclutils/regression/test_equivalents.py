@@ -21,10 +21,10 @@ from iclutils.regression.theory.equivalents import (
 
 
 def test_finite_equivalent_tends_to_the_limit_as_one_over_d():
-    limit = asymptotics.errors(Phase(10, math.inf, 1.5, 0.1), 0.01).icl
+    limit = asymptotics.errors(Phase(alpha=10, kappa=math.inf, tau=1.5, rho=0.1), 0.01).icl
     gaps = []
     for d in (200, 400, 800):
-        fresh = fresh_moments(Context(d, 10 * d, 0.1))
+        fresh = fresh_moments(Context(d=d, ell=10 * d, rho=0.1))
         found = finite_equivalent(fresh, fresh, int(1.5 * d * d), 0.1, 0.01)
         gaps.append(found.icl - limit)
     # a term in 1/d² is left: 2 (1 + O(1/d)), 1/d ≤ 0.005 with a coefficient below 4
@@ -34,7 +34,7 @@ def test_finite_equivalent_tends_to_the_limit_as_one_over_d():
 
 def test_finite_equivalent_without_noise_in_gamma_is_the_population_minimiser():
     # n → ∞ at λ = 0: Γ = A S⁻¹ minimises the pretraining error
-    context = Context(4, 5, 0.2)
+    context = Context(d=4, ell=5, rho=0.2)
     train = moments(draw_tasks(3, 4, stream(0, "tasks")), context)
     found = finite_equivalent(train, fresh_moments(context), 10**9, 0.2, 0.0)
     gamma = torch.linalg.solve(train.second, train.cross.T).T
@@ -48,7 +48,7 @@ def test_finite_equivalent_without_noise_in_gamma_is_the_population_minimiser():
 
 def test_without_a_ridge_the_effective_ridge_is_zero_above_the_peak_and_solves_its_equation_below():
     d = 6
-    fresh = fresh_moments(Context(d, 12, 0.1))
+    fresh = fresh_moments(Context(d=d, ell=12, rho=0.1))
     assert finite_equivalent(fresh, fresh, 43, 0.1, 0.0).nu == 0.0
     nu = finite_equivalent(fresh, fresh, 20, 0.1, 0.0).nu
     eigen = torch.linalg.eigvalsh(fresh.second)
@@ -60,7 +60,7 @@ def test_without_a_ridge_the_effective_ridge_is_zero_above_the_peak_and_solves_i
 
 @pytest.mark.parametrize(("alpha", "kappa", "tau"), [(1, 0.5, 1.5), (2, math.inf, 0.6)])
 def test_leverages_explain_simulations_that_the_plain_equivalent_misses(alpha, kappa, tau):
-    setting, trials = Setting(16, alpha, kappa, tau, 0.1), 60
+    setting, trials = Setting(d=16, alpha=alpha, kappa=kappa, tau=tau, rho=0.1), 60
     simulated = curve([setting], 0.01, 0, trials)[:, 0, 0]
     plain, full = [], []
     for trial in range(6):
@@ -80,7 +80,7 @@ def test_leverages_explain_simulations_that_the_plain_equivalent_misses(alpha, k
 
 def test_the_equivalent_with_leverages_solves_its_equations_written_prompt_by_prompt():
     """The plain way: rounds of the printed equations for B, Γ and K, one matrix a prompt."""
-    setting, rho, lam = Setting(6, 4, 0.5, 1.5, 0.1), 0.1, 0.2
+    setting, rho, lam = Setting(d=6, alpha=4, kappa=0.5, tau=1.5, rho=0.1), 0.1, 0.2
     train, fresh = setting.moments(0, 0)
     tasks, others = setting.other_prompts(0, 0, 300)
     found = leverage_equivalent(train, fresh, tasks, others, setting.n, rho, lam)
@@ -111,7 +111,7 @@ def test_the_equivalent_with_leverages_solves_its_equations_written_prompt_by_pr
 
 def test_equal_leverages_give_the_plain_equivalent():
     """The two meet as 1/d, with a coefficient of order 1: 5 % is three times 1/d at d = 60."""
-    setting = Setting(60, 2, math.inf, 2.0, 0.1)
+    setting = Setting(d=60, alpha=2, kappa=math.inf, tau=2.0, rho=0.1)
     train, fresh = setting.moments(0, 0)
     others = setting.other_prompts(0, 0, 3000)
     full = leverage_equivalent(train, fresh, *others, setting.n, 0.1, 0.3)
@@ -130,7 +130,7 @@ def test_equal_leverages_give_the_plain_equivalent():
     ],
 )
 def test_an_iteration_that_does_not_converge_says_so(bound, message):
-    setting = Setting(8, 2, 0.5, 0.6, 0.1)
+    setting = Setting(d=8, alpha=2, kappa=0.5, tau=0.6, rho=0.1)
     arguments = (*setting.moments(0, 0), *setting.other_prompts(0, 0, 500), setting.n, 0.1, 0.01)
     leverage_equivalent(*arguments)
     with pytest.raises(RuntimeError, match=message):
@@ -138,7 +138,7 @@ def test_an_iteration_that_does_not_converge_says_so(bound, message):
 
 
 def test_bad_input_is_refused():
-    setting = Setting(8, 2, 0.5, 0.6, 0.1)
+    setting = Setting(d=8, alpha=2, kappa=0.5, tau=0.6, rho=0.1)
     pair, others = setting.moments(0, 0), setting.other_prompts(0, 0, 500)
     with pytest.raises(ValueError, match="lam must be finite"):
         leverage_equivalent(*pair, *others, setting.n, 0.1, 0.0)
@@ -160,17 +160,17 @@ def test_the_ridge_of_a_sample_does_not_depend_on_where_its_search_starts(start)
 
 
 def test_theory_is_near_a_trained_layer_and_falls_with_the_list():
-    found = layer_errors(Context(20, 180, 0.01), 50, [4, 400], seed=0, draws=3)
+    found = layer_errors(Context(d=20, ell=180, rho=0.01), 50, [4, 400], seed=0, draws=3)
     assert tuple(found.shape) == (2, 2, 3)
     assert bool((found[0, 0] > found[0, 1]).all())  # new tasks: worse with few on the list
     assert bool((found[1, 0] < found[1, 1]).all())
-    trained = errors(Setting(20, 9, 20, 50, 0.01), [0.0], 0, 0)[0].log10()
+    trained = errors(Setting(d=20, alpha=9, kappa=20, tau=50, rho=0.01), [0.0], 0, 0)[0].log10()
     # at n = 20 000 for 420 numbers one training set is within a few per cent of the theory
     assert found[:, 1].mean(-1).tolist() == pytest.approx(trained.tolist(), abs=0.03)
 
 
 def test_bad_input_is_refused_of_diversity():
     with pytest.raises(ValueError, match="draws"):
-        layer_errors(Context(4, 8, 0.01), 50, [4], seed=0, draws=0)
+        layer_errors(Context(d=4, ell=8, rho=0.01), 50, [4], seed=0, draws=0)
     with pytest.raises(ValueError, match="tau"):
-        layer_errors(Context(4, 8, 0.01), 0, [4], seed=0, draws=1)
+        layer_errors(Context(d=4, ell=8, rho=0.01), 0, [4], seed=0, draws=1)

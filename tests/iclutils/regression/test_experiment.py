@@ -21,7 +21,7 @@ from iclutils.regression.theory.equivalents import finite_equivalent, leverage_e
 
 
 def test_errors_are_a_function_of_seed_and_trial():
-    setting = Setting(6, 3, 0.5, 0.5, 0.1)
+    setting = Setting(d=6, alpha=3, kappa=0.5, tau=0.5, rho=0.1)
     first = errors(setting, [0.1, 1.0], 0, 0)
     assert torch.equal(first, errors(setting, [0.1, 1.0], 0, 0))
     # another start: equal to the relative error that the residual 1e-5 leaves at this ridge
@@ -34,7 +34,7 @@ def test_errors_are_a_function_of_seed_and_trial():
 
 def test_the_sizes_are_the_ratios_times_the_dimension():
     for d, alpha, kappa, tau in ((5, 1.3, 0.7, 0.4), (11, 4.0, 2.5, 3.1), (40, 0.9, 1.0, 1.6)):
-        setting = Setting(d, alpha, kappa, tau, 0.1)
+        setting = Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=0.1)
         # rounded to the nearest whole number
         assert abs(setting.ell - alpha * d) <= 0.5
         assert abs(setting.k - kappa * d) <= 0.5
@@ -43,7 +43,7 @@ def test_the_sizes_are_the_ratios_times_the_dimension():
 
 def test_the_two_errors_are_those_of_drawn_prompts():
     """On fresh tasks and on those of the list; within 5 standard errors."""
-    setting, count = Setting(5, 3, 0.6, 4.0, 0.2), 40000
+    setting, count = Setting(d=5, alpha=3, kappa=0.6, tau=4.0, rho=0.2), 40000
     icl, idg = errors(setting, [0.1], 0, 0)[0].tolist()
     gamma = solve(setting.prompts(0, 0), 0.1).gamma
     fresh = draw_tasks(count, 5, stream(0, "fresh tasks"))
@@ -58,7 +58,7 @@ def test_the_two_errors_are_those_of_drawn_prompts():
 @pytest.mark.parametrize("kappa", [0.5, math.inf])
 def test_no_draw_serves_twice(kappa):
     """Another seed, trial or purpose: other tasks, tokens and noise throughout."""
-    setting = Setting(6, 3, kappa, 0.5, 0.1)
+    setting = Setting(d=6, alpha=3, kappa=kappa, tau=0.5, rho=0.1)
     drawn = []
     for seed, trial in ((0, 0), (0, 1), (1, 0)):
         prompts, other = setting.prompts(seed, trial), setting.other_prompts(seed, trial, 12)[1]
@@ -69,7 +69,7 @@ def test_no_draw_serves_twice(kappa):
 
 @pytest.mark.parametrize(("asked", "drawn"), [(1, 3), (4, 3), (6, 6), (20, 18)])
 def test_other_prompts_are_as_many_for_every_task(asked, drawn):
-    tasks, other = Setting(6, 3, 0.5, 0.5, 0.1).other_prompts(0, 0, asked)
+    tasks, other = Setting(d=6, alpha=3, kappa=0.5, tau=0.5, rho=0.1).other_prompts(0, 0, asked)
     assert len(tasks) == 3
     assert len(other.y) == drawn
 
@@ -91,7 +91,7 @@ def test_settings_out_of_range_are_refused(change, message):
 
 def test_a_curve_needs_a_trial():
     with pytest.raises(ValueError, match="trials must be at least 1"):
-        curve([Setting(6, 3, 0.5, 0.5, 0.1)], 0.1, 0, 0)
+        curve([Setting(d=6, alpha=3, kappa=0.5, tau=0.5, rho=0.1)], 0.1, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_curve_needs_a_trial():
 )
 def test_the_default_residual_leaves_as_much_as_is_said(alpha, tau, most):
     """The stated bounds; above the peak they are no larger than they have to be."""
-    setting = Setting(20, alpha, 0.5, tau, 0.01)
+    setting = Setting(d=20, alpha=alpha, kappa=0.5, tau=tau, rho=0.01)
     found, exact = (errors(setting, [0.0], 0, 0, **how) for how in ({}, {"tol": 1e-11}))
     worst = float(((found - exact).abs() / exact).max())
     assert worst < most
@@ -108,7 +108,7 @@ def test_the_default_residual_leaves_as_much_as_is_said(alpha, tau, most):
 
 @pytest.mark.parametrize("kappa", [0.5, math.inf])
 def test_a_setting_s_theory_is_that_of_its_moments_and_other_prompts(kappa):
-    setting = Setting(8, 4, kappa, 1.5, 0.1)
+    setting = Setting(d=8, alpha=4, kappa=kappa, tau=1.5, rho=0.1)
     both, others = setting.moments(0, 3), setting.other_prompts(0, 3, 200)
     equal = finite_equivalent(*both, setting.n, 0.1, 0.05)
     assert equivalent(setting, 0.05, 0, 3) == equal
@@ -120,7 +120,7 @@ def test_a_setting_s_theory_is_that_of_its_moments_and_other_prompts(kappa):
 
 def test_an_estimate_over_lists_adds_what_the_leverages_do():
     """With as many lists for the leverages the value is the mean with them."""
-    setting = Setting(6, 4, 0.5, 1.5, 0.1)
+    setting = Setting(d=6, alpha=4, kappa=0.5, tau=1.5, rho=0.1)
     found = leveraged_estimate(setting, 0.05, 0, draws=3, leverages=3, m=60)
     each = [leveraged(setting, 0.05, 0, trial, m=60).icl for trial in range(3)]
     assert found.value == pytest.approx(sum(each) / 3)

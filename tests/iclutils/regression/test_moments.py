@@ -20,7 +20,7 @@ from iclutils.regression.samplers import (
 def test_moments_are_those_of_samples(weights):
     """Within 5 standard errors: 6e-7 false alarms an entry; 1e-12 is for exact equality."""
     n = 80000
-    context = Context(3, 4, 0.3)
+    context = Context(d=3, ell=4, rho=0.3)
     tasks = draw_tasks(4, 3, stream(1, "tasks"))
     counts = torch.ones(4) if weights is None else weights
     chosen = torch.repeat_interleave(tasks, counts.long(), 0)
@@ -36,7 +36,7 @@ def test_moments_are_those_of_samples(weights):
 @pytest.mark.parametrize("normalised", [False, True])
 def test_fresh_moments_are_the_average_over_many_tasks(normalised):
     k = 200000
-    context = Context(4, 6, 0.2)
+    context = Context(d=4, ell=6, rho=0.2)
     tasks = draw_tasks(k, 4, stream(2, "tasks"), normalised=normalised)
     many = moments(tasks, context)
     fresh = fresh_moments(context, normalised=normalised)
@@ -51,7 +51,7 @@ def test_fresh_moments_are_the_average_over_many_tasks(normalised):
 def test_test_error_is_the_average_over_test_prompts(size):
     """Within 5 standard errors: a false alarm of 6e-7."""
     n = 100000
-    context = Context(4, 6, 0.2)
+    context = Context(d=4, ell=6, rho=0.2)
     gamma = size * torch.randn(4, 5, dtype=torch.float64, generator=stream(0, "gamma"))
     prompts = sample(draw_tasks(n, 4, stream(4, "tasks")), context, stream(4, "prompts"))
     loss = (prompts.y - ((prompts.x @ gamma) * prompts.v).sum(1)).square()
@@ -63,20 +63,20 @@ def test_test_error_is_the_average_over_test_prompts(size):
 @given(d=st.integers(1, 6), ell=st.integers(1, 9), rho=st.floats(0, 2), k=st.integers(1, 7))
 def test_second_moments_are_positive(d, ell, rho, k):
     """The least eigenvalue, 0 at ρ = 0 and few tasks, has rounding errors far below 1e-9 of ‖S‖."""
-    second = moments(draw_tasks(k, d, stream(0, "tasks", k)), Context(d, ell, rho)).second
+    second = moments(draw_tasks(k, d, stream(0, "tasks", k)), Context(d=d, ell=ell, rho=rho)).second
     assert float(torch.linalg.eigvalsh(second).min()) > -1e-9
     assert torch.allclose(second, second.T)
 
 
 def test_bad_input_is_refused():
     tasks = torch.ones(2, 3, dtype=torch.float64)
-    context = Context(3, 2, 0.1)
+    context = Context(d=3, ell=2, rho=0.1)
     with pytest.raises(ValueError, match="d must be at least 1"):
-        Context(0, 2, 0.1)
+        Context(d=0, ell=2, rho=0.1)
     with pytest.raises(ValueError, match="ell must be at least 1"):
-        Context(3, 0, 0.1)
+        Context(d=3, ell=0, rho=0.1)
     with pytest.raises(ValueError, match="rho must be finite"):
-        Context(3, 2, -0.1)
+        Context(d=3, ell=2, rho=-0.1)
     with pytest.raises(ValueError, match="n·d is too large"):
         sample(tasks, context, stream(0, "x"), n=10**9)
     for draw in (sample, sample_naive):
@@ -85,6 +85,6 @@ def test_bad_input_is_refused():
     with pytest.raises(ValueError, match=r"shape \(k d\)"):
         sample(tasks[0], context, stream(0, "x"))
     with pytest.raises(ValueError, match=r"shape \(k d\) with d = 4"):
-        moments(tasks, Context(4, 2, 0.1))
+        moments(tasks, Context(d=4, ell=2, rho=0.1))
     with pytest.raises(ValueError, match=r"v must have shape \(n e\) with n = 2, e = 4"):
         Prompts(tasks, tasks, tasks[:, 0])

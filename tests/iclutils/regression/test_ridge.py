@@ -28,7 +28,7 @@ def each_way(request):
 @pytest.mark.parametrize("tau", [0.3, 0.9, 1.3, 3.0])
 @pytest.mark.parametrize(("kappa", "lam"), [(0.5, 1e-5), (0.5, 0.3), (math.inf, 1e-5)])
 def test_solver_agrees_with_the_normal_equations(tau, kappa, lam):
-    setting = Setting(10, 5, kappa, tau, 0.05)
+    setting = Setting(d=10, alpha=5, kappa=kappa, tau=tau, rho=0.05)
     prompts = setting.prompts(0, 0)
     found = solve(prompts, lam, tol=1e-9)
     dense = solve_dense(prompts, lam)
@@ -46,7 +46,7 @@ def test_solver_agrees_with_the_normal_equations(tau, kappa, lam):
 
 @pytest.mark.usefixtures("each_way")
 def test_ridgeless_dual_solution_interpolates_with_least_norm():
-    prompts = Setting(8, 4, 2.0, 0.4, 0.1).prompts(0, 0)
+    prompts = Setting(d=8, alpha=4, kappa=2.0, tau=0.4, rho=0.1).prompts(0, 0)
     gamma = solve(prompts, 0.0, tol=1e-10).gamma
     design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(len(prompts.y), -1)
     # the answers miss the labels by the residual, 1e-10 of ‖y‖ ≈ 10
@@ -57,7 +57,7 @@ def test_ridgeless_dual_solution_interpolates_with_least_norm():
 
 @pytest.mark.usefixtures("iterating")
 def test_a_strong_ridge_below_the_peak_is_solved_in_the_primal():
-    prompts = Setting(12, 10, 0.5, 0.9, 0.05).prompts(0, 0)
+    prompts = Setting(d=12, alpha=10, kappa=0.5, tau=0.9, rho=0.05).prompts(0, 0)
     n = len(prompts.y)
     covariance = prompts.v.T @ prompts.v / n
     assert ridge._preconditioner(covariance, n, 1e-5) is None
@@ -72,7 +72,7 @@ def test_a_strong_ridge_below_the_peak_is_solved_in_the_primal():
 @pytest.mark.parametrize(("kappa", "tau"), [(math.inf, 0.5), (math.inf, 1.6), (0.5, 1.6)])
 def test_several_ridges_at_once_have_the_minimisers_of_each(kappa, tau):
     """In the dual, in the primal as it is (v is next to isotropic) and preconditioned."""
-    prompts = Setting(12, 20, kappa, tau, 0.05).prompts(0, 0)
+    prompts = Setting(d=12, alpha=20, kappa=kappa, tau=tau, rho=0.05).prompts(0, 0)
     ridges = [0.03, 0.3, 1.0]
     found = solve_each(prompts, ridges, tol=1e-9)
     for lam, one in zip(ridges, found, strict=True):
@@ -86,7 +86,7 @@ def test_several_ridges_at_once_have_the_minimisers_of_each(kappa, tau):
 def test_a_stronger_ridge_starts_from_what_a_weaker_one_searched():
     """Without a preconditioner of its own it searches a part of the same space."""
     for tau in (0.5, 1.6):
-        prompts = Setting(30, 20, math.inf, tau, 0.05).prompts(0, 0)
+        prompts = Setting(d=30, alpha=20, kappa=math.inf, tau=tau, rho=0.05).prompts(0, 0)
         covariance = prompts.v.T @ prompts.v / len(prompts.y)
         inverse = ridge._preconditioner(covariance, len(prompts.y), 0.1)
         assert inverse is None or torch.equal(inverse, torch.eye(31, dtype=torch.float64))
@@ -98,7 +98,7 @@ def test_a_stronger_ridge_starts_from_what_a_weaker_one_searched():
 
 def test_few_prompts_take_no_iteration_and_prompts_that_say_the_same_take_some():
     """A kernel without an inverse has no factors; the iterations find the least solution."""
-    prompts = Setting(8, 4, 2.0, 0.4, 0.1).prompts(0, 0)
+    prompts = Setting(d=8, alpha=4, kappa=2.0, tau=0.4, rho=0.1).prompts(0, 0)
     assert solve(prompts, 0.0).iterations == 0
     twice = Prompts(*(torch.cat([of, of[:3]]) for of in (prompts.x, prompts.v, prompts.y)))
     found = solve(twice, 0.0, tol=1e-10)
@@ -119,7 +119,7 @@ def test_conjugate_gradients_end_after_as_many_steps_as_eigenvalues():
 
 @pytest.mark.usefixtures("iterating")
 def test_solver_refuses_bad_input():
-    prompts = Setting(5, 3, 1.0, 1.2, 0.1).prompts(0, 0)
+    prompts = Setting(d=5, alpha=3, kappa=1.0, tau=1.2, rho=0.1).prompts(0, 0)
     with pytest.raises(ValueError, match="lam must be finite"):
         solve(prompts, -1.0)
     with pytest.raises(ValueError, match="lam must be positive where n = d"):

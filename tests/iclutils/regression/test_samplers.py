@@ -29,7 +29,7 @@ def test_fast_and_naive_sampling_have_the_same_law(ell, rho, covariance):
     """Means within 5 standard errors: 6e-7 false alarms each; 1e-12 is for exact equality."""
     tasks = draw_tasks(1, 3, stream(3, "one task"))
     n = 20000
-    context = Context(3, ell, rho)
+    context = Context(d=3, ell=ell, rho=rho)
     fast = _parts(sample(tasks, context, stream(0, "fast"), n=n, covariance=covariance))
     plain = _parts(sample_naive(tasks, context, stream(0, "naive"), n=n, covariance=covariance))
     draws = stream(0, "directions")
@@ -53,7 +53,9 @@ def test_prompts_of_orthonormal_tokens_are_those_of_chapter_6():
     v = torch.cat([sums, labels.square().mean(1, keepdim=True)], 1)
     noise = torch.randn(n, generator=stream(0, "noise of the query"), dtype=torch.float64)
     by_token = _parts(Prompts(query, v, answer + rho**0.5 * noise))
-    found = _parts(sample_orthonormal(Context(K, ell, rho), stream(0, "orthonormal"), n=n))
+    found = _parts(
+        sample_orthonormal(Context(d=K, ell=ell, rho=rho), stream(0, "orthonormal"), n=n)
+    )
     both = torch.stack([found, by_token])
     for values in (both, both[..., :, None] * both[..., None, :]):
         gap = values.mean(1).diff(dim=0)[0]
@@ -63,7 +65,7 @@ def test_prompts_of_orthonormal_tokens_are_those_of_chapter_6():
 
 def test_tasks_are_balanced_and_streams_reproduce():
     tasks = draw_tasks(5, 3, stream(0, "tasks"))
-    context = Context(3, 4, 0.1)
+    context = Context(d=3, ell=4, rho=0.1)
     first = sample(tasks, context, stream(0, "prompts"), n=12)
     again = sample(tasks, context, stream(0, "prompts"), n=12)
     other = sample(tasks, context, stream(1, "prompts"), n=12)

@@ -28,10 +28,10 @@ POINT = {
 
 
 def test_reduced_errors_are_those_of_the_setting():
-    expected = errors(Setting(6, 3, 0.5, 0.5, 0.1), [0.1], 0, 0)
+    expected = errors(Setting(d=6, alpha=3, kappa=0.5, tau=0.5, rho=0.1), [0.1], 0, 0)
     found = sweep_jobs.reduced_errors(**POINT)
     assert [found["icl"], found["idg"]] == expected[0].tolist()
-    endless = errors(Setting(6, 3, math.inf, 0.5, 0.1), [0.1], 0, 0)
+    endless = errors(Setting(d=6, alpha=3, kappa=math.inf, tau=0.5, rho=0.1), [0.1], 0, 0)
     assert sweep_jobs.reduced_errors(**{**POINT, "kappa": "inf"})["icl"] == float(endless[0, 0])
 
 
@@ -43,7 +43,7 @@ def test_dmmse_is_measured_on_the_same_tasks():
     one = {**POINT, "kappa": 0.1, "trial": 1}
     alone = sweep_jobs.reduced_and_dmmse_errors(**one, contexts=4000)
     assert alone["dmmse_idg"] == pytest.approx(0.1)  # exact but for rounding
-    w = Setting(6, 3, 0.1, 0.5, 0.1).tasks(0, 1)
+    w = Setting(d=6, alpha=3, kappa=0.1, tau=0.5, rho=0.1).tasks(0, 1)
     power = float(w.square().sum())
     se = math.sqrt((2 * 6 + 4 * power) / 4000) / 6  # of ‖w − w₁‖²/d, w normal
     # five standard errors: a false alarm in two million

@@ -149,7 +149,7 @@ def test_the_matrix_is_the_minimiser_from_the_exact_moments_of_chapter_5():
     d, ell, rho = 5, 11, 0.3
     w = draw_tasks(7, d, stream(4, "tasks"))
     # with −w beside w the last feature has nothing to say
-    exact = moments(torch.cat([w, -w]), Context(d, ell, rho))
+    exact = moments(torch.cat([w, -w]), Context(d=d, ell=ell, rho=rho))
     gamma = torch.linalg.solve(exact.second, exact.cross.mT).mT[:, :d]
     tasks, tokens = w.T @ w / 7, torch.eye(d).double() / d
     found = linear_attention.best_matrix(
@@ -165,7 +165,9 @@ def test_the_matrix_on_anisotropic_tokens_is_what_least_squares_finds():
     for i in range(8):
         w = draw_tasks(20_000, d, stream(5, "tasks", i)) * tasks.sqrt()
         draws = stream(5, "tokens", i)
-        prompts = sample_naive(w, Context(d, ell, rho), draws, covariance=torch.diag(spectrum))
+        prompts = sample_naive(
+            w, Context(d=d, ell=ell, rho=rho), draws, covariance=torch.diag(spectrum)
+        )
         found.append(solve(prompts, 0.0).gamma[:, :d])
     mean, se, _ = mean_se(torch.stack(found))
     tokens, covariance = torch.diag(spectrum) / d, torch.diag(tasks)
@@ -218,7 +220,7 @@ def test_labels_second_moments_are_those_of_draws():
 
 def test_prompts_of_features_have_the_second_moments_of_the_sphere():
     K, ell, rho = 4, 9, 0.5
-    prompts = sample_orthonormal(Context(K, ell, rho), stream(7, "features"), n=100_000)
+    prompts = sample_orthonormal(Context(d=K, ell=ell, rho=rho), stream(7, "features"), n=100_000)
     assert torch.equal(prompts.x.sum(1), torch.ones(100_000).double())
     assert bool((prompts.x.max(1).values == 1).all())
     g = prompts.v[:, :K] * ell / K
@@ -232,7 +234,7 @@ def test_prompts_of_features_have_the_second_moments_of_the_sphere():
     mean, se, _ = mean_se(prompts.y.square())
     assert abs(float(mean) - 1 - rho) < 4 * float(se)
     with pytest.raises(ValueError, match="n"):
-        sample_orthonormal(Context(K, ell, rho), stream(7, "features"), n=0)
+        sample_orthonormal(Context(d=K, ell=ell, rho=rho), stream(7, "features"), n=0)
 
 
 def test_a_head_pays_for_other_noise_and_nothing_at_home():

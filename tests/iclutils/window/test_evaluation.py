@@ -74,8 +74,7 @@ def test_sampled_errors_are_those_of_drawn_prompts() -> None:
         errors = (attention.predict(M, drawn, "linear") - drawn.target).square().squeeze(-1)
         torch.testing.assert_close(found[40 * chunk : 40 * chunk + 40], errors)
     units = torch.stack([2 * M, M])
-    both = evaluation.sampled_errors(
-        units, tasks, law, 9, 0.2, 0, role="test", size=40, chunks=2)
+    both = evaluation.sampled_errors(units, tasks, law, 9, 0.2, 0, role="test", size=40, chunks=2)
     torch.testing.assert_close(both[1], found)
     with pytest.raises(ValueError, match="chunks"):
         evaluation.sampled_errors(M, tasks, law, 9, 0.2, 0, role="test", chunks=0)

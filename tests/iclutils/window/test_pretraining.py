@@ -56,9 +56,9 @@ def test_fleet_equals_a_plain_adam_loop(unit: str, tied: bool) -> None:
     """Two groups of tokens, whose settings lie mixed, and one class at two Lipschitz constants."""
     sphere = covariates.Sphere(3)
     settings = [
-        Setting(function_classes.ReLU(3, 1.0), sphere, 9, 0.1),
-        Setting(function_classes.ReLU(3, 4.0), sphere, 16, 0.1),
-        Setting(function_classes.Cosine(3, 2.0), sphere, 9, 0.3),
+        Setting(function=function_classes.ReLU(3, 1.0), covariates=sphere, n=9, sigma=0.1),
+        Setting(function=function_classes.ReLU(3, 4.0), covariates=sphere, n=16, sigma=0.1),
+        Setting(function=function_classes.Cosine(3, 2.0), covariates=sphere, n=9, sigma=0.3),
     ]
     schedule = Schedule([0.1, 0.02, 0.1], decay=0.99)
     fleet = pretrain(
@@ -73,7 +73,9 @@ def test_fleet_equals_a_plain_adam_loop(unit: str, tied: bool) -> None:
 def test_a_units_history_does_not_depend_on_its_fleet() -> None:
     laws = [covariates.Sphere(3), covariates.Stretched(torch.diag(torch.arange(1.0, 4).double()))]
     settings = [
-        Setting(function_classes.Affine(3, L), law, 9, 0.1) for law in laws for L in (0.1, 1.0)
+        Setting(function=function_classes.Affine(3, L), covariates=law, n=9, sigma=0.1)
+        for law in laws
+        for L in (0.1, 1.0)
     ]
     all_of_them = pretrain(settings, trials=3, steps=60)
     for row in (1, 2):
@@ -86,7 +88,11 @@ def test_a_units_history_does_not_depend_on_its_fleet() -> None:
 
 def test_recorded_steps_start_at_zero_and_end_at_the_last() -> None:
     run = pretrain(
-        [Setting(function_classes.Affine(3), covariates.Sphere(3), 4, 0.1)],
+        [
+            Setting(
+                function=function_classes.Affine(3), covariates=covariates.Sphere(3), n=4, sigma=0.1
+            )
+        ],
         trials=1,
         steps=25,
         record_every=10,
@@ -97,7 +103,9 @@ def test_recorded_steps_start_at_zero_and_end_at_the_last() -> None:
 
 
 def test_plain_gradient_descends_the_loss() -> None:
-    setting = Setting(function_classes.Affine(3, 1.0), covariates.Sphere(3), 16, 0.01)
+    setting = Setting(
+        function=function_classes.Affine(3, 1.0), covariates=covariates.Sphere(3), n=16, sigma=0.01
+    )
     schedule = Schedule(1.0, decay=1.0, optimiser="sgd")
     run = pretrain([setting], trials=2, steps=2000, schedule=schedule)
     assert float(run.scale[0, :, -1].mean()) > float(run.scale[0, :, 0].mean())
@@ -117,14 +125,23 @@ def test_plain_gradient_descends_the_loss() -> None:
 def test_bad_settings_are_refused(
     change: dict[str, Any], error: type[Exception], word: str
 ) -> None:
-    settings = [Setting(function_classes.Affine(3), covariates.Sphere(3), 4, 0.1)]
+    settings = [
+        Setting(
+            function=function_classes.Affine(3), covariates=covariates.Sphere(3), n=4, sigma=0.1
+        )
+    ]
     arguments = {"settings": settings, "trials": 1, "steps": 2} | change
     with pytest.raises(error, match=word):
         pretrain(**arguments)
 
 
 def test_settings_of_two_dimensions_are_refused() -> None:
-    settings = [Setting(function_classes.Affine(d), covariates.Sphere(d), 4, 0.1) for d in (3, 4)]
+    settings = [
+        Setting(
+            function=function_classes.Affine(d), covariates=covariates.Sphere(d), n=4, sigma=0.1
+        )
+        for d in (3, 4)
+    ]
     with pytest.raises(ValueError, match=r"settings must share one d; got \[3, 4\]"):
         pretrain(settings)
 
@@ -145,13 +162,17 @@ def test_bad_schedules_are_refused(change: dict[str, Any], error: type[Exception
 
 def test_a_negative_context_length_is_refused() -> None:
     with pytest.raises(ValueError, match="n must be at least 1; got -2"):
-        Setting(function_classes.Affine(3), covariates.Sphere(3), -2, 0.1)
+        Setting(
+            function=function_classes.Affine(3), covariates=covariates.Sphere(3), n=-2, sigma=0.1
+        )
 
 
 def test_both_units_and_settings_that_differ_in_rates_alone_train_as_if_alone() -> None:
     sphere = covariates.Sphere(3)
     wide = function_classes.Affine(3, 1.0)
-    settings = [Setting(wide, sphere, 9, 0.1)] * 2 + [Setting(wide, sphere, 9, 0.2)] * 2
+    settings = [Setting(function=wide, covariates=sphere, n=9, sigma=0.1)] * 2 + [
+        Setting(function=wide, covariates=sphere, n=9, sigma=0.2)
+    ] * 2
     units = ["softmax", "softmax", "linear", "softmax"]
     rates = [0.1, 0.02, 0.1, 0.1]
     together = pretrain(settings, trials=2, steps=60, schedule=Schedule(rates), unit=units)

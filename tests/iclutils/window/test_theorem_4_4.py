@@ -46,7 +46,7 @@ def test_an_entry_along_any_two_directions():
 
 @pytest.mark.parametrize("bound", [None, 2.0])
 def test_theorem_case_in_small_and_with_a_binding_bound(bound):
-    case = Case("linear", 3, 2, 2, 0.0)
+    case = Case(link="linear", d=3, k=2, n=2, sigma=0.0)
     seen = theorem_4_4.full_minimum(case, case.contexts(40000, 0), bound=bound).blocks
     if bound is None:
         assert seen.c.value > 2.5
@@ -58,14 +58,14 @@ def test_theorem_case_in_small_and_with_a_binding_bound(bound):
 
 
 def test_spurious_mass_costs():
-    case = Case("linear", 3, 2, 2, 0.0)
+    case = Case(link="linear", d=3, k=2, n=2, sigma=0.0)
     cost = theorem_4_4.spurious_cost(case, case.contexts(40000, 0), [1.0]).at(0)
     assert cost.value > 4 * cost.se
     assert cost.dof == 19999
 
 
 def test_the_cost_of_spurious_mass_by_a_search_and_without_its_sign():
-    case = Case("linear", 3, 1, 4, 0.5)
+    case = Case(link="linear", d=3, k=1, n=4, sigma=0.5)
     sample = case.contexts(800, 0)
     basis, held = case.family
 
@@ -84,7 +84,7 @@ def test_the_cost_of_spurious_mass_by_a_search_and_without_its_sign():
 
 
 def test_the_relevant_minimum_is_the_one_of_the_family():
-    case = Case("linear", 3, 1, 4, 0.5)
+    case = Case(link="linear", d=3, k=1, n=4, sigma=0.5)
     sample = case.contexts(4000, 0)
     free = low_rank.minimise(sample, case.family, torch.tensor([1.0, 0.0], dtype=F64))
     c, e = free.theta.tolist()
@@ -94,7 +94,7 @@ def test_the_relevant_minimum_is_the_one_of_the_family():
 
 
 def test_the_cost_of_a_move_is_half_the_second_difference():
-    case = Case("linear", 3, 1, 4, 0.5)
+    case = Case(link="linear", d=3, k=1, n=4, sigma=0.5)
     sample = case.contexts(800, 0)
     basis, held = case.family
     cost = theorem_4_4.move_cost(sample, 2 * basis, 1e-3 * held)
@@ -107,7 +107,7 @@ def test_the_cost_of_a_move_is_half_the_second_difference():
 
 
 def test_what_is_held_is_no_departure():
-    case = Case("linear", 3, 2, 2, 0.0)
+    case = Case(link="linear", d=3, k=2, n=2, sigma=0.0)
     seen = theorem_4_4.full_minimum(case, case.contexts(4000, 0), bound=2.0).blocks
     assert list(seen.departures(case)) == ["off_block", "spurious"]
 
@@ -137,7 +137,7 @@ def test_bad_input_is_refused():
     ("link", "c_v", "pays"), [("quadratic", None, True), ("linear", 1.0, False)]
 )
 def test_spurious_mass_is_worth_something_for_squares_on_the_sphere_alone(link, c_v, pays):
-    case = Case(link, 4, 2, 30, 0.01, c_v=c_v)
+    case = Case(link=link, d=4, k=2, n=30, sigma=0.01, c_v=c_v)
     found = theorem_4_4.worth(case, case.contexts(40000, 0))
     # two parameters on 1300 contexts lower the loss by about a thousandth even where e is useless
     assert (found.gain.value > 0.02 and found.gain.value > found.gain.half_width) == pays
@@ -146,7 +146,7 @@ def test_spurious_mass_is_worth_something_for_squares_on_the_sphere_alone(link, 
 
 def test_the_slopes_of_lemmas_h3_and_h4_by_finite_differences():
     alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
-    case = Case("linear", 3, 2, 3, 1.0)
+    case = Case(link="linear", d=3, k=2, n=3, sigma=1.0)
     sample = case.contexts(3 * 500, 0)
     logits = 1.5 * low_rank.logit_design(sample, case.family[:1]).squeeze(-1)
     step = torch.tensor([1e-6, 0, 0], dtype=F64)
@@ -163,7 +163,7 @@ def test_the_slopes_of_lemmas_h3_and_h4_by_finite_differences():
 
 def test_the_slope_of_lemma_h1_by_finite_differences_and_in_closed_form():
     alpha = torch.tensor([2.0, 1.0, 0.5], dtype=F64)
-    case = Case("linear", 3, 2, 3, 0.0)
+    case = Case(link="linear", d=3, k=2, n=3, sigma=0.0)
     sample = case.contexts(3 * 2000, 0)
     phi = low_rank.logit_design(sample, case.family[:1]).squeeze(-1)
     there, here = (
