@@ -11,12 +11,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from docutils.nodes import inline
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.site.cells import gather_checks, move_setup
+from claimbook.site.code_index import CodeIndex, name_results
 from claimbook.site.content import content_of
 from claimbook.site.directives import (
     CLAIM,
@@ -115,11 +117,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gc.disable()
     app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
     app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
-    app.add_object_type(CLAIM, CLAIM, objname="claim")
+    app.add_object_type(CLAIM, CLAIM, objname="claim", ref_nodeclass=inline)
     app.add_directive("chapter-card", ChapterCard)
     app.add_directive("verdicts", Verdicts)
     app.add_directive("scorecard", Scorecard)
     app.add_directive("ledger", LedgerPage)
+    app.add_directive("code-index", CodeIndex)
     app.add_directive("downloads", Downloads)
     app.add_directive("run-times", RunTimes)
     app.add_directive("run-figure", RunFigure)
@@ -135,6 +138,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
+    app.connect("autodoc-process-docstring", name_results)
     app.connect("config-inited", read_content, priority=LATE)
     app.connect("builder-inited", begin)
     app.connect("builder-inited", drop_thebe)

@@ -37,6 +37,13 @@ def cells(node: nodes.Element) -> Iterator[nodes.container]:
     return (one for one in node.findall(nodes.container) if is_cell(one))
 
 
+def cell_around(node: nodes.Node) -> nodes.container | None:
+    """Return the code cell that a node stands in."""
+    while node is not None and not is_cell(node):
+        node = node.parent
+    return node
+
+
 def unfolded(node: nodes.Element) -> None:
     """Take the bars off the code in a part of a page."""
     for bar in list(node.findall(HideCodeCellNode)):
@@ -50,9 +57,7 @@ def code_without_bar(figure: nodes.figure) -> list[nodes.Node]:
     or behind it and show nothing: those that compute what is drawn, or what the text says of it.
     None of a cell whose code is in sight.
     """
-    cell = figure.parent
-    while cell is not None and not is_cell(cell):
-        cell = cell.parent
+    cell = cell_around(figure)
     if cell is None or cell.get("hide_mode") != "input":
         return []
     around = cell.parent
@@ -114,6 +119,9 @@ def gather_checks(views: Views, page: str, doctree: nodes.document) -> None:
     marked = {node["claim"] for node in raws if node.get("shows") == "mark"}
     section = section_of(doctree)
     for line in lines:
+        cell = cell_around(line)
+        if cell is not None:
+            cell["ids"].append(f"check-{line['claim']}")
         if section is not None or line["claim"] in marked:
             remove_output(line)
     if section is None:

@@ -197,6 +197,26 @@ def test_the_counts_of_the_front_page_are_those_of_the_rows(rows):
         assert sum(counts) == len(half)
 
 
+def test_every_row_of_a_source_leads_to_functions_and_to_its_cell(rows):
+    """That these are there, test_every_link_leads_to_a_place sees."""
+    lines = {
+        line.select_one("a[href*='ledger.html#']").get_text(): line
+        for line in article("book/code_index.html").select("tbody tr")
+    }
+    theirs = {row["id"]: row for row in rows if row["document"] != "ours"}
+    assert lines.keys() == theirs.keys()
+    without = {claim for claim, line in lines.items() if not line.select("a[href*='reference/']")}
+    assert without == {"ch5c-transition"}, "its numbers were published by others"
+    for claim, line in lines.items():
+        cell = f"chapters/{theirs[claim]['chapter']}.html#check-{claim}"
+        assert line.find("a", href=cell), claim
+    served = [
+        page(f"book/reference/{tower}.html").find_all(string=re.compile("^Serves "))
+        for tower in ("window", "regression", "stages")
+    ]
+    assert all(served)
+
+
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_a_page_shows_its_rows_with_their_verdicts(name, rows):
     found = article(f"book/chapters/{name}.html")
