@@ -32,7 +32,7 @@ X.explorers.plateau = {
   ],
   controls: [slider("done", "training done", even(0, 100, 1), SHOWN, done => `${done} %`),
     slider("K", "number of features ~K~", whole(12, 1000), 100)],
-  panels: [{name: "Error while the layer trains", height: 240,
+  panels: [{name: "Error while the head trains", height: 240,
     legend: [["on a rare feature", "target"], ["on the dominant feature", "dominant"]]}],
   compute({done, K}) {
     const {rare, top, end} = solved(K);
