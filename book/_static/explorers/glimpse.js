@@ -94,9 +94,10 @@ X.explorers.glimpse = {
     const curve = even(-180, 180, 3).map(at => [at, answerAt(at, w)]);
     const far = reach < 180 ? `${show(reach, 2)}°` : "";
     return {w, reach, far, curve, rows: [["window", "window", w], ["time", "time", time]],
-      summary: frame === 0 ? "Before training all examples count alike: it answers their average."
-        : far ? `The head looks ${far} far, where an example counts half as much.`
-          : "The head still looks everywhere, a little less at what is far."};
+      summary: frame === 0 ? "Before training all examples count the same: the answer is their average."
+        : far ? `The head looks ${far} to either side: an example that far away counts half as much as `
+            + "one at the question."
+          : "The head still looks everywhere, a little less at what is far away."};
   },
   draw([panel], _, {w, reach, far, curve, summary}) {
     plot(panel, {label: `Examples and the head’s answers against the place asked. ${words(summary)}`,
@@ -106,7 +107,7 @@ X.explorers.glimpse = {
       lines: [{points: even(-180, 180, 3).map(at => [at, truth(at)]), kind: "exact",
         name: "hidden rule"}, {points: curve, kind: "softmax", name: "answer"}],
       bands: [{from: QUESTION - reach, to: QUESTION + reach, text: ""}],
-      marks: [{at: QUESTION, text: far ? `question: looks ${far} far` : "question: looks everywhere"}],
+      marks: [{at: QUESTION, text: far ? `question: looks ${far} either way` : "question: looks everywhere"}],
       dots: [...EXAMPLES.map(at => ({at, kind: "other"})),
         {at: [QUESTION, answerAt(QUESTION, w)], kind: "softmax"}]});
   },
