@@ -1,77 +1,109 @@
-"""When two runs agree on a number, and how far apart they are where they do not."""
+"""When two runs agree on a number, or on a text: how far it moved, in units of how far it may.
+
+A distance above 1 is red. Words may not move. A number may, as the rounding of another machine
+moves it, or as another sample of the same law would:
+
+- one with a half-width by that, the smaller one of the two, and the half-width by a factor that
+  its degrees of freedom allow;
+- one that was computed, without a half-width, by its last digits.
+"""
 
 import math
+import re
+from typing import Any
+
+import numpy as np
 
 from claimbook.ledger.text import Number
 
 EXACT_TOLERANCE = 1e-3  # of a computed number, relative: another machine rounds differently
 EXACT_ZERO = 1e-10  # the same where the number is rounding itself: a hundred times its size
+ROUNDED = 0.02  # the same in a text or a figure; or in a text
+UNITS = 2  # of the last place that is written
 USUAL_DOF = 63  # behind a half-width that does not say them: 64 trials are usual
 ERRORS = 3.0  # by so many standard errors may the logarithm of a half-width differ
 LEAST_CHANGE = 0.01  # of a half-width, relative: known as well as a number can be
+WHOLE = 1 + 1e-9  # of a unit of the last place, as floating point has it
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+_MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
-def moved(expected: Number, found: Number, dof: float = USUAL_DOF) -> str:
-    """Say how a number differs from what it was; nothing where the two agree.
+def apart(expected: Any, found: Any, room: Any) -> float:
+    """Measure how far a number, or the farthest of several, moved in units of ``room``.
 
-    They agree where :func:`distance` is at most 1; ``dof`` are the degrees of freedom behind the
-    half-width, infinite where that is known.
+    Two that are no number are the same.
+
+    >>> apart(1.0, 1.5, 0.25), apart(1.0, 1.0, 0.0), apart(1.0, 1.5, 0.0)
+    (2.0, 0.0, inf)
     """
-    if distance(expected, found, dof) <= 1:
-        return ""
-    change = found.value - expected.value
-    widths = (expected.half_width, found.half_width)
-    if not any(widths):
-        return f"the computed value changed by {change:+.3g}"
-    if not all(widths):
-        return "one of the two values is computed and the other sampled"
-    if abs(change) > min(widths):
-        times = abs(change) / min(widths)
-        return f"the value moved by {abs(change):.3g}, which is {times:.3g} times the smaller ±"
-    allowed = f"it may change by {half_width_factor(dof):.3g}"
-    return f"the half-width changed by the factor {widths[1] / widths[0]:.3g}; {allowed}"
+    same = np.equal(expected, found) | (np.isnan(expected) & np.isnan(found))
+    with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞
+        moved = np.where(same, 0.0, np.abs(np.subtract(expected, found)) / room)
+    return float(np.nan_to_num(moved, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
 def distance(expected: Number, found: Number, dof: float = USUAL_DOF) -> float:
-    """Measure how far a number moved, in units of how far it may.
-
-    A sampled value may move by its half-width, the smaller one of the two, and the half-width by
-    :func:`half_width_factor`. A computed number, which has none, may move by
-    :data:`EXACT_TOLERANCE` of it, and one that is 0 by :data:`EXACT_ZERO`.
-    """
-    if expected == found:
-        return 0.0
-    change = abs(found.value - expected.value)
+    """Measure how far a number moved, with ``dof`` degrees of freedom behind its half-width."""
     widths = (expected.half_width, found.half_width)
-    if not all(widths):
-        allowed = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
-        return math.inf if any(widths) else change / allowed
-    return max(change / min(widths), width_distance(*widths, dof))
+    if not any(widths):
+        room = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
+        return apart(expected.value, found.value, room)
+    if not all(widths):  # one of the two is computed and the other sampled
+        return math.inf
+    digit = 10.0 ** (math.floor(math.log10(max(widths))) - 1)  # the second, to which it is written
+    moved = apart(expected.value, found.value, min(widths))
+    return max(moved, width_distance(*widths, digit * WHOLE, dof))
 
 
-def width_distance(
-    expected: float, found: float, dof: float = USUAL_DOF, room: float | None = None
-) -> float:
-    """Measure how far a half-width changed, in units of how far it may.
-
-    ``room`` is what rounding may do: a unit of the second digit, to which half-widths are written.
-    """
-    low, high = sorted((expected, found))
-    if low == high or not math.isfinite(high):
-        return 0.0 if low == high else math.inf
-    if room is None:
-        room = 10.0 ** (math.floor(math.log10(high)) - 1) * (1 + 1e-9)
-    grown = 1 + max(0.0, high - low - room) / low
-    return math.log(grown) / math.log(half_width_factor(dof))
-
-
-def half_width_factor(dof: float) -> float:
-    r"""Compute by which factor half-widths with so many degrees of freedom may differ.
+def width_distance(expected: Any, found: Any, room: Any, dof: float = USUAL_DOF) -> float:
+    r"""Measure how far a half-width, or several, changed beyond the ``room`` of their writing.
 
     It is itself a sample: the logarithm of the ratio of two, from trials of one law, has the
     standard error :math:`1/\sqrt{\nu}` with ν degrees of freedom. Three of them are allowed.
 
-    >>> [round(half_width_factor(dof), 2) for dof in (9, 19, 63, 999)]
-    [2.72, 1.99, 1.46, 1.1]
+    >>> [round(width_distance(1.0, factor, 0.0, dof), 2) for factor, dof in ((2.72, 9), (1.46, 63))]
+    [1.0, 1.0]
     """
-    return math.exp(max(ERRORS / math.sqrt(dof), LEAST_CHANGE))
+    low, high = np.minimum(expected, found), np.maximum(expected, found)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grown = np.where(high - low > room, (high - room) / low, 1.0)
+    return float(np.log(grown).max(initial=0.0)) / max(ERRORS / math.sqrt(dof), LEAST_CHANGE)
+
+
+# ------------------------------------------------------------------ texts
+
+
+def text_distance(expected: str, found: str) -> float:
+    """Measure how far the farthest number in a text moved; infinite where the words differ.
+
+    A number may move by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without
+    a decimal place, by the latter alone: it is a setting. One with its half-width, ``25.5 ± 4.4``,
+    was sampled; both parts may also move by two units of the last place.
+    """
+    measured = zip(_MEASURED.findall(expected), _MEASURED.findall(found), strict=False)
+    moved = [_measured_distance(before, now) for before, now in measured]
+    texts = [_MEASURED.sub("±", text) for text in (expected, found)]
+    if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
+        return math.inf
+    for before, now in zip(*map(_NUMBER.findall, texts), strict=True):
+        room = max(UNITS * last_place(before), ROUNDED * abs(_read(before)))
+        moved.append(apart(_read(before), _read(now), room * WHOLE))
+    return max(moved, default=0.0)
+
+
+def _measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> float:
+    room = UNITS * last_place(expected[1]) * WHOLE
+    (value, half_width), (now, width) = map(_read, expected), map(_read, found)
+    moved = apart(value, now, max(min(half_width, width), room))
+    return max(moved, width_distance(half_width, width, room))
+
+
+def _read(text: str) -> float:
+    return float(text.replace("−", "-"))
+
+
+def last_place(text: str) -> float:
+    """Find the unit of the last decimal place of a written number; 0 for one without any."""
+    mantissa, _, power = text.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 10.0 ** (int(power or 0) - decimals) if decimals else 0.0

@@ -1,38 +1,29 @@
 """A page as pytest sees it: a file of cells, each a test."""
 
+import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+from unittest import mock
 
 import nbformat
 import nbval.plugin as nbv
 import pytest
 
-from claimbook.check import kernel, portability, seeds, settings
-from claimbook.check.differences import compare, differences
-from claimbook.check.portability import MOVES, Variant
+from claimbook.check import kernel, seeds
+from claimbook.check.differences import compare
+from claimbook.check.reruns import Rerun, set_parameters
 from claimbook.check.snapshot import Snapshot, read_expected
 from claimbook.files import ROOT, lock, write_atomically
-from claimbook.ledger import Record, amendments, schema
+from claimbook.ledger import amendments, schema
 from claimbook.ledger.record import records
 from claimbook.pages import code_cells, code_of, read_chapter, toc_chapters
 from claimbook.runs import notebooks, page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
-DONE = "done"  # of a report's properties: the page's seconds and lines
-
-
-class Rerun(NamedTuple):
-    """How a page is run otherwise than for the book; nothing of it is cached."""
-
-    settings: Mapping[str, Any] = {}
-    seed: int | None = None
-    variant: Variant | None = None
-
-    def __str__(self) -> str:
-        names = [f"{name}={value}" for name, value in self.settings.items()]
-        return " ".join([*names, str(self.variant or "")]).strip()
+# of a report's properties: the page's seconds and lines; how far each of its numbers moved
+DONE, MOVES = "done", "moves"
 
 
 class RerunsOfPage(pytest.Collector):
@@ -43,7 +34,7 @@ class RerunsOfPage(pytest.Collector):
     def collect(self) -> Iterator["PageFile"]:
         """Yield the page as a file of its own for each rerun."""
         for rerun in self.reruns:
-            name = f"{self.path.relative_to(ROOT).as_posix()}@{rerun}"
+            name = f"{self.path.relative_to(ROOT).as_posix()}@{rerun.name}"
             page: PageFile = PageFile.from_parent(self, path=self.path, name=name, nodeid=name)
             page.rerun = rerun
             yield page
@@ -61,19 +52,17 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         try:
             self.nb = readable_page(self.path)
             if self.rerun is not None:
-                settings.set_parameters(self.nb, self.rerun.settings)
-                if self.rerun.variant and self.rerun.variant.name == portability.THREADED:
-                    portability.give_threads(self.nb)
+                set_parameters(self.nb, self.rerun.settings)
         except ValueError as error:
             raise self.CollectError(str(error)) from None
         self.cells = code_cells(self.nb)
-        self.unmeasured = unmeasured(self.page)
+        self.written = amendments.notes_of(schema.load())
         for number, cell in enumerate(self.cells, 1):
             options: Any = defaultdict(bool)  # no tag or comment excuses a cell
             yield PageCell.from_parent(
                 self, name=f"cell{number}", cell_num=number, cell=cell, options=options
             )
-        if self.rerun is not None and (self.rerun.variant or self.rerun.seed is not None):
+        if self.rerun is not None and (self.rerun.is_variant or self.rerun.seed is not None):
             yield RerunItem.from_parent(self, name="compared")
 
     @property
@@ -81,37 +70,28 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         """The page's name, ``06_stagewise_dynamics``."""
         return str(self.path.stem)
 
-    @property
-    def records(self) -> dict[str, Record]:
-        """What the cells that ran have checked."""
-        return records(self.nb)
-
     def setup(self) -> None:
         """Start the kernel, and note what the run is made of."""
         self.key = page_key.page_key(self.path)
         self.provenance = provenance.here()
-        variant = None if self.rerun is None else self.rerun.variant
-        with portability.told(variant):
+        with mock.patch.dict(os.environ, self.rerun.environment if self.rerun else {}):
             super().setup()
         kernel.adapt(self.kernel)
-        if variant is not None:
-            kernel.run_first(self.kernel, variant.prelude)
         if self.rerun is None:
             notebooks.run_path(self.path).unlink(missing_ok=True)  # a red page has no run
+        else:
+            kernel.ask(self.kernel, self.rerun.prelude)
 
     def note_first_numbers(self) -> None:
-        """Note the rows whose first number was seen now, as they were written before."""
-        seen = {id: self.unmeasured.pop(id) for id in self.records if id in self.unmeasured}
-        if seen:
-            path = ROOT / "tests" / "rows.txt"
-            with lock(path.parent):
-                amendments.note_first_run(seen, path)
+        """Note the rows whose first number was seen now, as they were written before the run."""
+        with lock(amendments.FILE.parent):
+            amendments.note_first_run({id: self.written[id] for id in records(self.nb)})
 
-    def ran_through(self) -> None:
+    def finish(self) -> None:
         """Cache the run, unless the page was edited meanwhile: then nobody knows what ran."""
-        self.provenance["seconds"] = kernel.processor_seconds(self.kernel)
+        self.provenance["seconds"], loaded = kernel.state(self.kernel)
         if self.rerun is None:
-            refuse_what_no_key_covers(self.nb, kernel.loaded_files(self.kernel))
+            refuse_what_no_key_covers(self.nb, loaded)
             if self.key == page_key.page_key(self.path):
                 notebooks.store(self.nb, self.path, self.key, self.provenance)
 
@@ -124,7 +104,7 @@ def readable_page(path: Path) -> Any:
     """
     if path.stem not in toc_chapters(ROOT):
         raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
-    blocks = schema.load(ROOT / "book" / "claims.yml").chapters
+    blocks = schema.load().chapters
     if path.stem not in blocks or not blocks[path.stem].claims:
         reason = "so that nothing would be checked"
         raise ValueError(f"{path.name} has no claim in book/claims.yml, {reason}")
@@ -133,14 +113,6 @@ def readable_page(path: Path) -> Any:
         cell["outputs"] = []
         cell["execution_count"] = number
     return notebook
-
-
-def unmeasured(page: str) -> dict[str, amendments.Note]:
-    """Note the page's rows that were never run, as they are written."""
-    notes = amendments.read(ROOT / "tests" / "rows.txt")
-    claims = schema.load(ROOT / "book" / "claims.yml")
-    now = amendments.notes_of(claims)
-    return {row.id: now[row.id] for row in claims.chapters[page].claims if row.id not in notes}
 
 
 def refuse_what_no_key_covers(notebook: Any, loaded: list[Path]) -> None:
@@ -178,8 +150,8 @@ class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
             page.note_first_numbers()
         page.passed += 1
         if page.passed == len(page.cells):
-            page.ran_through()
-            lines = [settings.beside_default(page.page, one) for one in page.records.values()]
+            page.finish()
+            lines = [record.line() for record in records(page.nb).values()]
             self.user_properties.append((DONE, (page.page, page.provenance["seconds"], lines)))
         page.failed = False
 
@@ -211,11 +183,12 @@ class RerunItem(pytest.Item):
         if rerun.seed is not None:
             said = list(seeds.findings(page.page, rerun.seed, page.nb))
         else:
-            expected, found = read_expected(page.page), Snapshot.of(page.nb)
-            said = [text for texts in differences(expected, found).values() for text in texts]
-            moves = {f"{one.owner}, {one.place}": one.distance for one in compare(expected, found)}
-            self.user_properties.append((MOVES, (page.page, str(rerun.variant), moves)))
-            path = ROOT / "_build" / "portability" / f"{page.page}@{rerun.variant}.yml"
-            write_atomically(path, found.to_yaml(f"# What {page.page}, {rerun.variant} shows.\n"))
+            found = Snapshot.of(page.nb)
+            moves = list(compare(read_expected(page.page), found))
+            said = [f"{move.owner}: {move}" for move in moves if move.distance > 1]
+            sizes = {f"{move.owner}, {move.place}": move.distance for move in moves}
+            self.user_properties.append((MOVES, (page.page, rerun.name, sizes)))
+            path = ROOT / "_build" / "portability" / f"{page.page}@{rerun.name}.yml"
+            write_atomically(path, found.to_yaml(f"# What {page.page}, {rerun.name} shows.\n"))
         if said:
-            pytest.fail("\n".join([f"{page.page}, {rerun}:", *said]), pytrace=False)
+            pytest.fail("\n".join([f"{page.page}, {rerun.name}:", *said]), pytrace=False)

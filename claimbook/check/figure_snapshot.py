@@ -1,4 +1,4 @@
-"""The figures of a page: their series, and how far they moved between two runs.
+"""The figures of a page: their series, each axis at five places, and how far these may move.
 
 What has no scatter (no bars, no band) is held at five places: a number may differ by ``ROUNDED``,
 or by ``EXTENT`` of what its panel shows. Where a training is chaotic, the last bit of a sum decides
@@ -19,37 +19,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
-from claimbook.check.agreement import USUAL_DOF, half_width_factor
-from claimbook.check.rounding import ROUNDED
+from claimbook.check.agreement import ROUNDED, apart, width_distance
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
+WORDS = ("panel", "title", "series", "kind", "colour")  # that tell a series from the others
 BAND, LINE, BARS = "band", "line", "points with bars"
-BAR = "bar"  # among the axes of a series with bars: how long they are
 PLACES = 5  # of a series, or of its values in order, that a reference holds
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
 WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
 
-Entry = float | None
-Columns = Mapping[str, Any]  # each axis of a series as an array: NaN where nothing is shown
-
-
-class Key(NamedTuple):
-    """What tells a series from the others of its figure."""
-
-    panel: str
-    title: str
-    series: str
-    kind: str
-    colour: str
-
-    @property
-    def owner(self) -> tuple[str, ...]:
-        """What a line and its band share."""
-        return self.panel, self.title, self.series.strip("_"), self.colour
-
-    def __str__(self) -> str:
-        return " · ".join(filter(None, self))
+Axis = list[float | None] | None
 
 
 class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -65,22 +46,28 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     colour: str = ""
     points: int
     sampled: bool | None = None
-    x: list[Entry] | None = None
-    x_low: list[Entry] | None = None
-    x_high: list[Entry] | None = None
-    y: list[Entry] | None = None
-    y_low: list[Entry] | None = None
-    y_high: list[Entry] | None = None
-    value: list[Entry] | None = None
+    x: Axis = None
+    x_low: Axis = None
+    x_high: Axis = None
+    y: Axis = None
+    y_low: Axis = None
+    y_high: Axis = None
+    value: Axis = None
 
     @property
-    def key(self) -> Key:
-        """What tells it from the other series of its figure."""
-        return Key(str(self.panel), self.title, self.series, self.kind, self.colour)
+    def name(self) -> str:
+        """The words that tell it from the others of its figure, and what it is a sample of."""
+        words = [str(self.panel), self.title, self.series, self.kind, self.colour]
+        return " · ".join([*filter(None, words), f"{self.points} points"])
 
     @property
-    def at(self) -> Columns:
-        """The axes that it has, each an array of five places."""
+    def owner(self) -> tuple[int, str, str, str]:
+        """What a line and its band share."""
+        return self.panel, self.title, self.series.strip("_"), self.colour
+
+    @property
+    def at(self) -> dict[str, Any]:
+        """The axes that it has, each an array: NaN where nothing is shown."""
         shown = {axis: getattr(self, axis) for axis in AXES}
         return {axis: np.array(one, float) for axis, one in shown.items() if one is not None}
 
@@ -90,120 +77,88 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 def series_of(text: str) -> list[Series]:
     """Read the series of a figure's table, but for those of drawings."""
-    grouped: dict[Key, list[dict[str, str]]] = {}
+    rows_of: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
     for row in csv.DictReader(io.StringIO(text)):
         if row.get("x_axis") or row.get("y_axis"):
-            key = Key(*(row.get(name, "") for name in Key._fields))
-            grouped.setdefault(key, []).append(row)
-    columns = {key: columns_of(rows) for key, rows in grouped.items()}
-    sampled = scattered(columns)
-    found = []
-    for key, at in columns.items():
-        quantiles = True if key in sampled else None
-        entries = {axis: held(one, quantiles and axis != "x") for axis, one in at.items()}
-        words: dict[str, Any] = {**key._asdict(), **entries, "panel": int(key.panel)}
-        found.append(Series(points=len(grouped[key]), sampled=quantiles, **words))
-    return found
+            rows_of.setdefault(tuple(row.get(word, "") for word in WORDS), []).append(row)
+    whole = []
+    for (panel, *words), rows in rows_of.items():
+        named: dict[str, Any] = dict(zip(WORDS[1:], words, strict=True))
+        for axis in AXES:
+            shown = [float(row[axis]) if row.get(axis) else None for row in rows]
+            named[axis] = shown if set(shown) != {None} else None
+        whole.append(Series(panel=int(panel), points=len(rows), **named))
+    bands = [one for one in whole if one.kind == BAND]
+    pairs = [(band, line) for band in bands for line in whole if runs_within(line, band)]
+    sampled = [one for pair in pairs for one in pair]
+    return [held(one, one in sampled) for one in whole]
 
 
-def columns_of(rows: Sequence[Mapping[str, str]]) -> Columns:
-    """Read the axes of a series that show anything."""
-    columns = {axis: [float(row.get(axis) or "nan") for row in rows] for axis in AXES}
-    return {axis: np.array(one) for axis, one in columns.items() if not np.isnan(one).all()}
+def runs_within(line: Series, band: Series) -> bool:
+    """Tell whether a line has a band's name and places, and lies between its edges.
 
-
-def scattered(columns: Mapping[Key, Columns]) -> set[Key]:
-    """Find the bands in which the line of their name runs, and these lines; others are areas."""
-    found = set()
-    for band, area in columns.items():
-        for line in columns:
-            kinds = (band.kind, line.kind) == (BAND, LINE)
-            if kinds and band.owner == line.owner and runs_within(columns[line], area):
-                found |= {band, line}
-    return found
-
-
-def runs_within(line: Columns, band: Columns) -> bool:
-    """Tell whether a line has a band's places, and lies between its edges."""
-    if not np.array_equal(line.get("x", ()), band.get("x", ())):
+    A band without one, or with a line at its edge, is an area.
+    """
+    if line.kind != LINE or line.owner != band.owner or line.x != band.x:
         return False
-    low, high = line["y"] - band["y_low"], band["y_high"] - line["y"]
+    low, high = line.at["y"] - band.at["y_low"], band.at["y_high"] - line.at["y"]
     return bool((np.minimum(low, high) >= 0).all() and low.any() and high.any())
 
 
-def held(shown: Any, quantiles: bool | None) -> list[Entry]:
-    """Choose five entries of an axis, its ends among them, or as many of its values in order."""
-    places = np.linspace(0, len(shown) - 1, min(len(shown), PLACES)).round().astype(int)
-    chosen = (np.sort(shown) if quantiles else shown)[places]
-    return [None if np.isnan(one) else float(f"{one:.4g}") for one in chosen]
+def held(whole: Series, sampled: bool) -> Series:
+    """Choose five places of each axis, its ends among them, or as many quantiles."""
+    places = np.linspace(0, whole.points - 1, min(whole.points, PLACES)).round().astype(int)
+    axes: dict[str, Any] = {}
+    for axis, shown in whole.at.items():
+        chosen = (np.sort(shown) if sampled and axis != "x" else shown)[places]
+        axes[axis] = [None if np.isnan(one) else float(f"{one:.4g}") for one in chosen]
+    return replace(whole, sampled=sampled or None, **axes)
 
 
 # ------------------------------------------------------------------ compared
 
 
-def compare(
-    expected: Sequence[Series], found: Sequence[Series]
-) -> Iterator[tuple[str, float, str]]:
-    """Go through the series of a figure: place, how far it moved of how far it may, the values."""
-    before, now = ([str(one.key) for one in some] for some in (expected, found))
-    if before != now:
-        yield "", float("inf"), f"its series are {now}, and were {before}"
-        return
-    for old, new in zip(expected, found, strict=True):
-        values = f"\n  expected  {old}\n  found     {new}"
-        shown = [(one.points, one.sampled, set(one.at)) for one in (old, new)]
-        if shown[0] != shown[1]:
-            yield str(old.key), float("inf"), f"other points{values}"
-            continue
-        for axis in old.at:
-            chance = np.minimum(chances(expected, old, axis), chances(found, new, axis))
-            room = np.maximum(EXTENT * extent(expected, old.panel, axis), chance)
-            values = f"\n  expected  {getattr(old, axis)}\n  found     {getattr(new, axis)}"
-            yield f"{old.key}, {axis}", distance(old.at[axis], new.at[axis], room), values
-        if old.kind == BARS:
-            apart = max(bar_distance(old, new, along) for along in "xy")
-            yield f"{old.key}, {BAR}", apart, f"\n  expected  {old}\n  found     {new}"
+class Entries(NamedTuple):
+    """What a figure holds of one axis of a series, and how far it may move.
 
-
-def chances(figure: Sequence[Series], one: Series, axis: str) -> Any:
-    """Tell how far chance may move a series along an axis: by half of its bars, or of its band."""
-    if one.sampled:
-        owner = one.key.owner
-        one = next(band for band in figure if (band.kind, band.key.owner) == (BAND, owner))
-    return lengths(one, axis[0]) / 2 if one.sampled or one.kind == BARS else 0.0
-
-
-def lengths(series: Series, along: str) -> Any:
-    """Measure the bars of points, or the width of a band, along an axis; 0 without any.
-
-    A bar that is not there, or has no end, has the length 0.
+    ``room`` is what rounding may do to each entry, ``spread`` the length of its bar or band. Where
+    bars are compared themselves, ``written`` is what rounding may do to that.
     """
-    low, high = (series.at.get(f"{along}_{end}", np.zeros(1)) for end in ("low", "high"))
-    return np.nan_to_num(high - low, posinf=0.0, neginf=0.0)
+
+    values: Any
+    room: Any
+    spread: Any
+    written: Any = np.inf
+
+    def distance(self, found: "Entries") -> float:
+        """Measure how far the entries moved, in units of how far they may."""
+        chance = np.minimum(self.spread, found.spread) / 2
+        moved = apart(self.values, found.values, np.maximum(self.room, chance))
+        return max(moved, width_distance(self.spread, found.spread, self.written))
+
+    def __str__(self) -> str:
+        return str(self.values.tolist())
 
 
-def bar_distance(old: Series, new: Series, along: str) -> float:
-    """Measure how far bars changed in length, in units of how far a half-width may."""
-    one, other = lengths(old, along), lengths(new, along)
-    written = WRITTEN * np.nan_to_num(abs(old.at.get(f"{along}_high", np.zeros(1))))
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    grown = np.maximum(0.0, high - low - written)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        factors = np.where(grown > 0, 1 + grown / low, 1.0)
-    return float(np.log(factors).max(initial=0.0) / np.log(half_width_factor(USUAL_DOF)))
+def entries_of(figure: Sequence[Series]) -> Iterator[tuple[str, Entries]]:
+    """Go through the axes of a figure's series: where each is, and what is held of it."""
+    bands = {one.owner: one for one in figure if one.kind == BAND and one.sampled}
+    for one in figure:
+        drawn = bands[one.owner] if one.sampled else one
+        for axis, values in one.at.items():
+            shown = [other.at.get(axis, []) for other in figure if other.panel == one.panel]
+            room = np.maximum(ROUNDED * abs(values), EXTENT * extent(np.concatenate(shown)))
+            found = Entries(values, room, np.zeros(1))
+            if one.sampled or one.kind == BARS:
+                ends = [f"{axis[0]}_{end}" for end in ("low", "high")]
+                low, high = (drawn.at.get(end, np.zeros(1)) for end in ends)
+                spread = np.nan_to_num(high - low, posinf=0.0, neginf=0.0)  # no end: no length
+                written = WRITTEN * np.nan_to_num(abs(high)) if one.kind == BARS else np.inf
+                found = Entries(values, room, spread, written)
+            yield f"{one.name}, {axis}", found
 
 
-def extent(found: Sequence[Series], panel: int, axis: str) -> float:
-    """Measure how much of an axis the series of a panel take up."""
-    shown = [one.at[axis] for one in found if one.panel == panel and axis in one.at]
-    finite = [value for entries in shown for value in entries if np.isfinite(value)]
-    return max(finite, default=0.0) - min(finite, default=0.0)
-
-
-def distance(expected: Any, found: Any, room: Any) -> float:
-    """Measure how far the entries of a series moved, in units of ``room`` or of rounding."""
-    same = (expected == found) | (np.isnan(expected) & np.isnan(found))
-    allowed = np.maximum(ROUNDED * abs(expected), room)
-    with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞
-        apart = np.where(same, 0.0, abs(expected - found) / allowed)
-    return float(np.nan_to_num(apart, nan=np.inf, posinf=np.inf).max(initial=0.0))
+def extent(values: Any) -> float:
+    """Measure how much of an axis some values take up."""
+    finite = values[np.isfinite(values)]
+    return float(np.ptp(finite)) if finite.size else 0.0

@@ -8,31 +8,29 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from claimbook.runs.page_key import PACKAGES
 from claimbook.runs.processor import THREADS
 
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
 
-# what a kernel has loaded of the packages, and the records that it has read
-LOADED = f"""
-(lambda modules: __import__("json").dumps(sorted(
+# the processor time of a kernel, what it has loaded of the packages, the records that it has read
+STATE = f"""
+(lambda modules: __import__("json").dumps([
+    __import__("time").process_time(),
     [module.__file__ for name, module in modules.items()
      if name.partition(".")[0] in {PACKAGES} and getattr(module, "__file__", None)]
-    + [str(path) for path in getattr(modules.get("claimbook.runs.records"), "opened", ())]
-)))(dict(__import__("sys").modules))
-"""
+    + [str(path) for path in getattr(modules.get("claimbook.runs.records"), "opened", ())],
+]))(dict(__import__("sys").modules))
+""".strip()
 
 
 def prepare_environment(root: Path) -> None:
     """Give the kernels one thread each, and the packages of this checkout."""
-    for name in THREADS:
-        os.environ[name] = "1"
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [path for path in given if path not in ("", str(root))]
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
+    os.environ.update(dict.fromkeys(THREADS, "1"))
 
 
 def adapt(kernel: Any) -> None:
@@ -52,20 +50,25 @@ def adapt(kernel: Any) -> None:
     kernel.await_reply = wait
 
 
-def run_first(kernel: Any, source: str) -> None:
-    """Run some code before the first cell; raise ``RuntimeError`` where it fails."""
-    asked = kernel.kc.execute(source, silent=True)
+def ask(kernel: Any, source: str = "", expression: str = "None") -> Any:
+    """Run some code that is no cell, and return the value of an expression that is a literal.
+
+    Raises ``RuntimeError`` where the code fails.
+    """
+    asked = kernel.kc.execute(source, silent=True, user_expressions={"asked": expression})
     reply = await_reply(kernel, asked, CELL_TIMEOUT)
     if reply["status"] != "ok":
         raise RuntimeError(f"{source!r} failed: {reply.get('ename')}: {reply.get('evalue')}")
+    return ast.literal_eval(reply["user_expressions"]["asked"]["data"]["text/plain"])
 
 
-def loaded_files(kernel: Any) -> list[Path]:
-    """Ask a kernel which files of the packages it has loaded, and which records it has read."""
-    asked = kernel.kc.execute("", silent=True, user_expressions={"loaded": LOADED.strip()})
-    answer = await_reply(kernel, asked, CELL_TIMEOUT)["user_expressions"]["loaded"]
-    files = json.loads(ast.literal_eval(answer["data"]["text/plain"]))
-    return [Path(file).resolve() for file in files]
+def state(kernel: Any) -> tuple[float, list[Path]]:
+    """Ask how long a kernel has computed, and which files of the book it has loaded or read.
+
+    The time is its processor's: on one thread, its runtime on an idle core.
+    """
+    seconds, files = json.loads(ask(kernel, expression=STATE))
+    return float(seconds), [Path(file).resolve() for file in files]
 
 
 def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
@@ -88,9 +91,3 @@ def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:
         if message["parent_header"].get("msg_id") == message_id:
             content: dict[str, Any] = message["content"]
             return content
-
-
-def processor_seconds(kernel: Any) -> float:
-    """Ask how long a kernel has computed: on one thread, its runtime on an idle core."""
-    times = psutil.Process(kernel.km.provisioner.process.pid).cpu_times()
-    return float(times.user + times.system)

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from claimbook.check import kernel, portability, settings
-from claimbook.check.collection import DONE, PageFile, Rerun, RerunsOfPage
+from claimbook.check import kernel
+from claimbook.check.collection import DONE, MOVES, PageFile, RerunsOfPage
+from claimbook.check.reruns import Rerun, report, reruns
 from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS
 from claimbook.runs import notebooks
@@ -25,19 +26,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     option("--pages", default="", help="compare the cached runs of these pages only")
 
 
-def reruns(config: pytest.Config) -> list[Rerun]:
+def asked(config: pytest.Config) -> list[Rerun]:
     """List the ways in which the command line asks for the pages to be run otherwise."""
     option = config.option
-    chosen = settings.parse(option.set)
-    ways = [Rerun({"seed": int(seed)}, int(seed)) for seed in option.master_seeds.split()]
-    ways += [Rerun(variant=one) for one in portability.variants(option.variants)]
-    return [*ways, Rerun(chosen)] if chosen else ways
+    return reruns(option.set, option.master_seeds, option.variants)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse options that cannot be read."""
     try:
-        reruns(config)
+        asked(config)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -48,7 +46,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     is_page = file_path.suffix == ".md" and file_path.parent == ROOT / CHAPTERS
     if not is_page or not (option.nbval or option.nbval_lax):
         return None
-    ways = reruns(parent.config)
+    ways = asked(parent.config)
     if not ways:
         page: PageFile = PageFile.from_parent(parent, path=file_path)
         return page
@@ -71,16 +69,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=rank)
 
 
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Say first which knob stands where."""
-    chosen = settings.parse(session.config.option.set)
-    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
-    if chosen and terminal is not None:
-        for page in {item.path.stem: None for item in session.items if item.getparent(PageFile)}:
-            for line in settings.told(page, chosen):
-                terminal.write_line(f"{page}: {line}")
-
-
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
@@ -91,17 +79,17 @@ def pytest_terminal_summary(
         if len(done) <= 2 or config.option.set:
             for line in lines:
                 terminalreporter.line(f"  {line}")
-    moves = list(_handed_on(terminalreporter, portability.MOVES))
+    moves = list(_handed_on(terminalreporter, MOVES))
     if moves:
         terminalreporter.section("what moved, in units of how far it may")
-    for line in portability.report(moves):
+    for line in report(moves):
         terminalreporter.line(line)
 
 
 def _handed_on(terminal: pytest.TerminalReporter, name: str) -> Iterator[Any]:
     """Collect what the tests of this session have among their properties under this name."""
     for reports in terminal.stats.values():
-        for report in reports:
-            properties = dict(getattr(report, "user_properties", []))
-            if name in properties and report.when == "call":
+        for one in reports:
+            properties = dict(getattr(one, "user_properties", []))
+            if name in properties and one.when == "call":
                 yield properties[name]

@@ -7,6 +7,7 @@ its open cells print, the displayed tables, and each figure's series at five pla
 """
 
 import html
+import math
 import re
 import sys
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Annotated, Any
 
 import msgspec
 import yaml
+from msgspec.structs import replace
 
-from claimbook.check.agreement import USUAL_DOF
-from claimbook.check.figure_snapshot import Series, series_of
+from claimbook.check.agreement import USUAL_DOF, distance, text_distance
+from claimbook.check.figure_snapshot import Series, entries_of, series_of
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import Comparison
@@ -26,6 +28,7 @@ from claimbook.ledger.text import Number, rounded
 from claimbook.pages import chapter_path, code_cells, toc_chapters
 from claimbook.runs.notebooks import current
 
+PAGE = "page"  # the owner of what belongs to no claim
 SVG = "image/svg+xml"
 _ROW = re.compile(r"<tr.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(?:td|th|caption)[^>]*>(.*?)</(?:td|th|caption)>", re.DOTALL)
@@ -40,8 +43,22 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     outcome: str
     value: float
     half_width: float
-    against: str
+    against: str = ""
     dof: float | None = None
+
+    @classmethod
+    def of(cls, found: Comparison) -> "Part":
+        """Take from a comparison what a snapshot holds."""
+        value, half_width = rounded(found.value, found.half_width)
+        dof = found.dof if found.dof is None or not half_width else float(f"{found.dof:.3g}")
+        return cls(found.outcome, value, half_width, found.against, dof)
+
+    def distance(self, found: "Part") -> float:
+        """Measure how far it moved; infinite for another outcome or condition."""
+        same = text_distance(self.against, found.against) <= 1
+        if self.outcome != found.outcome or not same:
+            return math.inf
+        return distance(self.number, found.number, self.dof or USUAL_DOF)
 
     @property
     def number(self) -> Number:
@@ -49,7 +66,7 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
         return Number(self.value, self.half_width)
 
     def __str__(self) -> str:
-        return f"{self.outcome}: {self.number} {self.against}"
+        return f"{self.outcome} · {self.number} {self.against}".rstrip()
 
 
 class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -59,14 +76,6 @@ class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(VERDICTS)})$")]
     value: float
     half_width: float
-
-    @property
-    def number(self) -> Number:
-        """The number with its half-width."""
-        return Number(self.value, self.half_width)
-
-    def __str__(self) -> str:
-        return f"{self.verdict} · {self.number}"
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,24 +89,22 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(cls, record: Record) -> "Claim":
         """Take from a record what a snapshot holds."""
         number = rounded(record.value or 0.0, record.half_width or 0.0)
-        parts, controls = (
-            {name: part_of(one) for name, one in some.items()}
-            for some in (record.parts, record.controls)
-        )
-        return cls(Headline(record.id, record.verdict, *number), parts, controls)
+        groups = (record.parts, record.controls)
+        held = [{name: Part.of(one) for name, one in group.items()} for group in groups]
+        return cls(Headline(record.id, record.verdict, *number), *held)
 
     @property
-    def dof(self) -> float:
-        """The degrees of freedom of the number that it shows: those of the part that it is."""
-        same = (part.dof for part in self.parts.values() if part.number == self.claim.number)
-        return next(same, None) or USUAL_DOF
+    def shown(self) -> dict[str, Part]:
+        """All comparisons by their places; first the verdict, as one of the number shown.
 
-
-def part_of(found: Comparison) -> Part:
-    """Take from a comparison what a snapshot holds."""
-    value, half_width = rounded(found.value, found.half_width)
-    dof = found.dof if found.dof is None or not half_width else float(f"{found.dof:.3g}")
-    return Part(found.outcome, value, half_width, found.against, dof)
+        That number has the degrees of freedom of the part that it is.
+        """
+        head = Part(self.claim.verdict, self.claim.value, self.claim.half_width)
+        same = (one.dof for one in self.parts.values() if one.number == head.number)
+        shown = {"": replace(head, dof=next(same, None))}
+        for what, group in (("part", self.parts), ("control", self.controls)):
+            shown |= {f"{what} '{name}'": one for name, one in group.items()}
+        return shown
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -109,19 +116,29 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: list[list[str]] = msgspec.field(default_factory=list)
     figures: dict[str, list[Series]] = msgspec.field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if len(self.claims) < len(self.entries):
+            raise ValueError("two entries for one claim")
+
     @property
     def claims(self) -> dict[str, Claim]:
         """The claims by their ids."""
         return {one.claim.id: one for one in self.entries}
 
     @property
-    def texts(self) -> dict[str, str]:
-        """The numbers in the prose, and the lines of outputs and tables, each with its place."""
-        texts = {f"told {name}": text for name, text in self.told.items()}
+    def shown(self) -> dict[tuple[str, str], Any]:
+        """All that it holds, by owner (a claim's id, or ``PAGE``) and place."""
+        rest: dict[str, Any] = {f"told {name}": text for name, text in self.told.items()}
         for what, blocks in (("output", self.printed), ("table", self.tables)):
             for number, lines in enumerate(blocks, 1):
-                texts |= {f"{what} {number}, line {i}": line for i, line in enumerate(lines, 1)}
-        return texts
+                rest |= {f"{what} {number}, line {i}": line for i, line in enumerate(lines, 1)}
+        for name, figure in self.figures.items():
+            rest |= {name: "a figure"}
+            rest |= {f"{name}, {place}": entries for place, entries in entries_of(figure)}
+        shown: dict[tuple[str, str], Any] = {(PAGE, place): one for place, one in rest.items()}
+        for id, claim in self.claims.items():
+            shown |= {(id, place): part for place, part in claim.shown.items()}
+        return shown
 
     @classmethod
     def of(cls, notebook: Any) -> "Snapshot":
@@ -142,22 +159,6 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                     figure = cell.metadata.get("mystnb", {}).get("figure", {})
                     name = figure.get("name", f"figure {len(snapshot.figures) + 1}")
                     snapshot.figures[name] = series_of(carried["csv"])
-        return snapshot
-
-    @classmethod
-    def parse(cls, text: str) -> "Snapshot":
-        """Read what :meth:`to_yaml` wrote.
-
-        Raises ``ValueError`` for anything else, and for two entries of one claim.
-        """
-        try:
-            snapshot = msgspec.yaml.decode(text, type=cls)
-        except msgspec.DecodeError as error:
-            raise ValueError(str(error)) from None
-        ids = [one.claim.id for one in snapshot.entries]
-        twice = [id for id in snapshot.claims if ids.count(id) > 1]
-        if twice:
-            raise ValueError(f"two entries for {twice[0]}")
         return snapshot
 
     def to_yaml(self, head: str = "") -> str:
@@ -196,30 +197,25 @@ def table_rows(text: str) -> list[str]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes snapshots."""
+    """Writes a claim's verdict, a part and a series on one line each, and no empty field."""
 
 
-def _fields(dumper: _Dumper, one: msgspec.Struct) -> yaml.Node:
-    named = [(field.encode_name, getattr(one, field.name)) for field in msgspec.structs.fields(one)]
-    given = [(name, value) for name, value in named if value not in ("", None)]
-    on_one_line = isinstance(one, Headline | Series)
-    return dumper.represent_mapping("tag:yaml.org,2002:map", given, on_one_line)
-
-
-def _array(dumper: _Dumper, part: Part) -> yaml.Node:
-    fields = [one for one in msgspec.structs.astuple(part) if one is not None]
-    return dumper.represent_sequence("tag:yaml.org,2002:seq", fields, flow_style=True)
+def _struct(dumper: _Dumper, one: msgspec.Struct) -> Any:
+    names = [(field.encode_name, field.name) for field in msgspec.structs.fields(one)]
+    given: Any = {name: getattr(one, field) for name, field in names}
+    given = {name: value for name, value in given.items() if value not in ("", None)}
+    node: Any = dumper.represent_data([*given.values()] if isinstance(one, Part) else given)
+    node.flow_style = isinstance(one, Headline | Part | Series)
+    return node
 
 
 def _number(dumper: _Dumper, number: float) -> yaml.Node:
     """Write a whole number without its decimal point."""
-    if number.is_integer() and abs(number) < 1e15:
-        return dumper.represent_int(int(number))
-    return dumper.represent_float(number)
+    is_whole = number.is_integer() and abs(number) < 1e15
+    return dumper.represent_int(int(number)) if is_whole else dumper.represent_float(number)
 
 
-_Dumper.add_multi_representer(msgspec.Struct, _fields)
-_Dumper.add_representer(Part, _array)
+_Dumper.add_multi_representer(msgspec.Struct, _struct)
 _Dumper.add_representer(float, _number)
 
 
@@ -238,8 +234,8 @@ def read_expected(page: str, root: Path = ROOT) -> Snapshot:
     if not path.exists():
         raise ValueError(f"{where} is missing; write it with: make expected NAME={page}")
     try:
-        return Snapshot.parse(path.read_text(encoding="utf8"))
-    except ValueError as error:
+        return msgspec.yaml.decode(path.read_bytes(), type=Snapshot)
+    except msgspec.DecodeError as error:
         raise ValueError(f"{where}: {error}") from None
 
 

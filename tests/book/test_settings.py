@@ -6,7 +6,7 @@ from fnmatch import filter
 
 import pytest
 
-from claimbook.check.settings import set_parameters
+from claimbook.check.reruns import set_parameters
 from claimbook.ledger import load
 from claimbook.pages import SPECIALIST, chapter_path, first_page, read_chapter, toc_chapters
 

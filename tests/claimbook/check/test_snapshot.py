@@ -1,21 +1,20 @@
-"""What a chapter shows, read from its run, written, read back and compared."""
+"""What a page shows, read from its run, written, read back and compared."""
 
 import pytest
+import yaml
 from msgspec.structs import replace
 from nbformat import v4
 
-from claimbook.check import rounding
-from claimbook.check.agreement import USUAL_DOF, half_width_factor
-from claimbook.check.differences import PAGE, compare, differences
+from claimbook.check import snapshot
+from claimbook.check.differences import compare, differences
 from claimbook.check.figure_snapshot import Series, series_of
-from claimbook.check.snapshot import Claim, Headline, Part, Snapshot
+from claimbook.check.snapshot import PAGE, Claim, Headline, Part, Snapshot
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
 from claimbook.ledger.record import VERDICT
-from claimbook.ledger.text import Number
 from iclutils.stats.estimate import Estimate
 
-NUMBER = Number(0.331, 0.012)
+NUMBER = (0.331, 0.012)
 HELD = "= 0.3333 to within 0.05"
 CLAIM = Claim(
     Headline("row", "holds", *NUMBER),
@@ -52,21 +51,28 @@ def notebook():
     return v4.new_notebook(cells=[cell, folded, last])
 
 
-def test_what_a_page_shows_is_read_from_its_run():
-    shown = Snapshot.of(notebook())
-    assert shown.claims == {"row": replace(CLAIM, controls={})}
-    assert shown.told == {"slope": "0.33"}
-    assert shown.tables == [["L | w", "1 | 8.25 ± 0.10"]]
-    assert shown.printed == [["loss 0.125", "last"], ["(3.25, 'a')"]]
+@pytest.fixture
+def page():
+    return Snapshot.of(notebook())
+
+
+def test_what_a_page_shows_is_read_from_its_run(page):
+    assert page.claims == {"row": replace(CLAIM, controls={})}
+    assert page.told == {"slope": "0.33"}
+    assert page.tables == [["L | w", "1 | 8.25 ± 0.10"]]
+    assert page.printed == [["loss 0.125", "last"], ["(3.25, 'a')"]]
     words = {"title": "Loss", "series": "theory", "kind": "line", "colour": "#0173b2"}
     at = {"x": [0, 2, 4, 6, 8], "y": [0.001, 5.001, 10, 15, 20]}
-    assert shown.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
+    assert page.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
 
 
-def test_what_is_written_is_read_back():
-    held = replace(Snapshot.of(notebook()), entries=[CLAIM])
-    text = held.to_yaml("# Head\n")
-    assert Snapshot.parse(text) == held
+def test_what_is_written_is_read_back(tmp_path, page):
+    path = snapshot.expected_path("x", tmp_path)
+    path.parent.mkdir(parents=True)
+    held = replace(page, entries=[CLAIM])
+    path.write_text(held.to_yaml("# Head\n"))
+    assert snapshot.read_expected("x", tmp_path) == held
+    text = path.read_text()
     assert text.startswith(
         "# Head\nclaims:\n"
         "- claim: {id: row, verdict: holds, value: 0.331, half_width: 0.012}\n"
@@ -76,172 +82,82 @@ def test_what_is_written_is_read_back():
     assert "points: 9, x: [0, 2, 4, 6, 8], y: [0.001, 5.001, 10, 15, 20]}\n" in text
 
 
-ONE = "{id: row, verdict: holds, value: 1, half_width: 0}"
-ENTRY = f"{{claim: {ONE}, parts: {{}}, controls: {{}}}}"
+ENTRY = yaml.safe_load(Snapshot([CLAIM]).to_yaml())["claims"][0]
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("reference", "message"),
     [
-        ("[]", "Expected `object`, got `array`"),
-        (f"claims: [{{claim: {ONE}}}]", r"missing required field `parts` - at `\$.claims\[0\]`"),
-        (f"claims: [{ENTRY.replace('{}', '{a: [supported, 1]}', 1)}]", "Expected `array` of"),
-        (f"claims: [{ENTRY.replace('holds', 'is fine')}]", "matching regex .*holds in part"),
-        (f"claims: [{ENTRY}, {ENTRY}]", "two entries for row"),
-        (f"claims: [{ENTRY}]\ntolled: {{}}", "unknown field `tolled`"),
-        (f"claims: [{ENTRY}", "while parsing"),
+        (None, "is missing; write it with: make expected NAME=x"),
+        ([], "Expected `object`, got `array`"),
+        ({"claims": [{"claim": ENTRY["claim"]}]}, r"missing required field `parts`"),
+        ({"claims": [ENTRY | {"parts": {"a": ["supported", 1]}}]}, "Expected `array` of"),
+        (
+            {"claims": [ENTRY | {"claim": ENTRY["claim"] | {"verdict": "is fine"}}]},
+            "matching regex .*holds in part",
+        ),
+        ({"claims": [ENTRY, ENTRY]}, "two entries for one claim"),
+        ({"claims": [ENTRY], "tolled": {}}, "unknown field `tolled`"),
     ],
 )
-def test_nothing_else_is_read(text, message):
-    with pytest.raises(ValueError, match=message):
-        Snapshot.parse(text)
-
-
-def test_an_entry_alone_is_read():
-    found = Snapshot.parse(f"claims: [{ENTRY}]").claims
-    assert found == {"row": Claim(Headline("row", "holds", 1, 0), {}, {})}
-
-
-def said(found, expected=CLAIM):
-    """What is said of a claim in the place of another."""
-    return differences(Snapshot([expected]), Snapshot([found]))
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        (Part("supported", 0.335, 0.012, HELD), ""),
-        (Part("supported", *NUMBER, "= 0.3334 to within 0.05"), ""),
-        (Part("undecided", *NUMBER, HELD), "part 'slope': the outcome changed"),
-        (Part("supported", 0.351, 0.012, HELD), "value moved by 0.02"),
-        (Part("supported", 0.331, 0.022, HELD, 19), ""),  # 19 degrees of freedom: a factor of 2
-        (Part("supported", 0.331, 0.027, HELD), "half-width changed"),
-        (Part("supported", *NUMBER, "= 0.3333 to within 5"), "held against"),
-        (Part("supported", *NUMBER, "> 0.3333"), "held against"),
-    ],
-)
-def test_a_part_is_compared(part, message):
-    found = said(replace(CLAIM, parts={"slope": part})).get("row", [])
-    assert len(found) == bool(message)
-    assert message in "".join(found)
-
-
-@pytest.mark.parametrize("dof", [4, 19, 399, None])
-@pytest.mark.parametrize("share", [0.9, 1.2])
-def test_a_half_width_may_move_as_its_degrees_of_freedom_say(dof, share):
-    known = replace(CLAIM.parts["slope"], value=0.3311, half_width=0.1, dof=dof)
-    grown = 0.1 * half_width_factor(dof or USUAL_DOF) ** share
-    other = replace(known, half_width=grown + 0.01)  # a unit of its second digit
-    before, now = (replace(CLAIM, parts={"slope": one}) for one in (known, other))
-    assert (said(now, before) == {}) is (share < 1)
-
-
-def test_the_number_shown_has_the_degrees_of_freedom_of_its_part():
-    assert CLAIM.dof == 19
-    assert replace(CLAIM, parts={}).dof == USUAL_DOF
-
-
-def test_moves_are_told_of_every_number_that_both_show():
-    before = replace(Snapshot.of(notebook()), entries=[CLAIM])
-    part = replace(CLAIM.parts["slope"], value=0.337)
-    after = replace(before, entries=[replace(CLAIM, parts={"slope": part})], told={"slope": "0.34"})
-    moves = {(one.owner, one.place): one.distance for one in compare(before, after)}
-    assert moves.pop(("row", "part 'slope'")) == pytest.approx(0.5)
-    assert moves.pop((PAGE, "told slope")) == pytest.approx(0.5)
-    curve = "fig-x, 1 · Loss · theory · line · #0173b2"
-    assert {place for owner, place in moves if owner == PAGE} == {
-        *(f"output {number}" for number in ("1, line 1", "1, line 2", "2, line 1")),
-        *("table 1, line 1", "table 1, line 2", f"{curve}, x", f"{curve}, y"),
-    }
-    assert not any(moves.values())
+def test_a_reference_that_is_none_is_named(tmp_path, reference, message):
+    path = snapshot.expected_path("x", tmp_path)
+    path.parent.mkdir(parents=True)
+    if reference is not None:
+        path.write_text(yaml.safe_dump(reference))
+    with pytest.raises(ValueError, match=f"^tests/expected/x.yml.*{message}"):
+        snapshot.read_expected("x", tmp_path)
 
 
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (Headline("row", "holds", 0.34, 0.012), ""),
-        (Headline("row", "holds", 0.35, 0.012), "moved by 0.019"),
-        (Headline("row", "fails", *NUMBER), "the verdict changed from 'holds' to 'fails'"),
-        (Headline("other", "holds", *NUMBER), "not checked by the page"),
+        (replace(CLAIM.claim, value=0.34), ""),
+        (replace(CLAIM.claim, value=0.35), "moved 1.58 times as far as it may"),
+        (replace(CLAIM.claim, verdict="fails"), "is another\n  expected  holds · 0.331 ± 0.012"),
+        (replace(CLAIM.claim, id="other"), "expected, but not found: holds · 0.331 ± 0.012"),
     ],
 )
 def test_a_claim_is_compared(found, message):
-    words = said(replace(CLAIM, claim=found)).get("row", [])
-    assert len(words) == bool(message)
-    assert message in "".join(words)
-
-
-def test_a_claim_without_a_reference_is_said():
-    found = differences(Snapshot(), Snapshot([CLAIM]))
-    assert found == {"row": ["checked, but has no entry in tests/expected"]}
-
-
-def test_names_of_parts_and_controls_are_compared():
-    assert len(said(Claim(CLAIM.claim, {}, {}))["row"]) == 2
+    before, now = (Snapshot([replace(CLAIM, claim=one, parts={})]) for one in (CLAIM.claim, found))
+    said = "\n".join(differences(before, now).get("row", []))
+    assert message in said
+    assert bool(message) == bool(said)
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "same"),
+    ("found", "distance"),
     [
-        ("14 prompts", "14 prompts", True),
-        ("14 prompts", "15 prompts", False),  # a count has no last place
-        ("14 prompts", "14 tasks", False),
-        ("0.0 of log10", "-0.0 of log10", True),  # a sign belongs to its number
-        ("0.01 of log10", "−0.01 of log10", True),
-        ("0.33 of log10", "−0.33 of log10", False),
-        ("0.33 of log10", "0.33 of log2", False),  # a number within a word is a word
-        ("0.331", "0.333", True),
-        ("0.331", "0.34", False),
-        ("1.0e-05", "1.2e-05", True),
-        ("1.0e-05", "1.5e-05", False),
-        ("< 1e-12", "< 1e-14", False),  # a bound as it was typed
-        ("< 1e-12", "< 3e-12", False),
-        ("= 0 to within 1e-02", "= 0 to within 2e-02", False),
-        ("−0.25 of 20", "0.25 of 20", False),  # a sign is a word
-        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.72", True),
-        ("25.5 ± 4.4 | 6.72", "25.8 ± 3.1 | 6.92", False),
-        ("25.5 ± 4.4", "25.8 ± 1.1", False),
-        ("25.5 ± 4.4", "30.5 ± 4.4", False),
-        ("+0.01 ± 0.03", "-0.01 ± 0.03", True),  # but for a number that has its half-width
-        ("1.000 ± 0.001", "1.002 ± 0.001", True),
-        ("1 ± 2 and 3 ± 4", "1 ± 2 and 3", False),
+        ({"value": 0.337}, 0.5),
+        ({"outcome": "contradicted"}, float("inf")),
+        ({"against": "= 0.3333 to within 0.5"}, float("inf")),
+        ({"half_width": 0.0230}, 0.88),  # exp(3/√19) = 1.99 times, and a unit of its last digit
+        ({"half_width": 0.0270}, 1.12),
     ],
 )
-def test_numbers_in_words_are_compared(expected, found, same):
-    assert rounding.alike(expected, found) is same
+def test_a_part_is_compared_with_its_degrees_of_freedom(found, distance):
+    part = CLAIM.parts["slope"]
+    assert part.distance(replace(part, **found)) == pytest.approx(distance, abs=0.01)
 
 
-def changed(old, new):
-    page = Snapshot.of(notebook())
-    before = series_of(CSV)
-    assert old in CSV
-    after = series_of(CSV.replace(old, new))
-    expected, found = (replace(page, figures={"fig-x": one}) for one in (before, after))
-    return differences(expected, found).get(PAGE, [])
+def test_the_number_shown_has_the_degrees_of_freedom_of_its_part():
+    assert CLAIM.shown[""].dof == 19
+    assert replace(CLAIM, parts={}).shown[""].dof is None
+
+
+def test_moves_are_told_of_every_number_that_both_show(page):
+    curve = "fig-x, 1 · Loss · theory · line · #0173b2 · 9 points"
+    places = ["told slope", "output 1, line 1", "output 1, line 2", "output 2, line 1"]
+    places += ["table 1, line 1", "table 1, line 2", "fig-x", f"{curve}, x", f"{curve}, y"]
+    moves = {(one.owner, one.place): one.distance for one in compare(page, page)}
+    assert moves.keys() == {("row", ""), ("row", "part 'slope'"), *((PAGE, one) for one in places)}
+    assert not any(moves.values())
 
 
 @pytest.mark.parametrize(
-    ("old", "new"),
+    "other",
     [
-        ("theory", "training"),  # exchanged labels
-        ("Loss", "Gain"),
-        (",5.001,", ",5.9,"),  # another curve
-        ("1,Loss,steps,theory,line,1,2.501,#0173b2\n", ""),  # a point less
-        ("#0173b2", "#de8f05"),
-    ],
-)
-def test_another_figure_is_another(old, new):
-    assert changed(old, new)
-
-
-def test_rounding_of_a_figure_is_none():
-    assert not changed(",5.001,", ",5.002,")
-    assert not changed(",0.001,", ",0.002,")  # near zero, beside a curve that reaches 20
-
-
-def test_told_numbers_outputs_tables_and_figures_are_all_there():
-    page = Snapshot.of(notebook())
-    for other in (
+        {"entries": []},
         {"told": {}},
         {"told": {"slope": "0.53"}},
         {"printed": []},
@@ -249,10 +165,19 @@ def test_told_numbers_outputs_tables_and_figures_are_all_there():
         {"printed": [["loss 0.125"], ["(3.25, 'a')"]]},
         {"tables": []},
         {"tables": [["L | w", "1 | 9.25 ± 0.10"]]},
-        {"tables": [["L | w"]]},
         {"figures": {}},
-    ):
-        new = replace(page, **other)
-        assert differences(page, new)
-        assert differences(new, page)  # more is as much another as less
+        {"figures": {"fig-x": []}},
+        {"figures": {"fig-x": series_of(CSV.replace(",5.001,", ",5.9,"))}},
+    ],
+)
+def test_told_numbers_outputs_tables_and_figures_are_all_held(page, other):
+    new = replace(page, **other)
+    assert differences(page, new)
+    assert differences(new, page)  # more is as much another as less
     assert not differences(page, page)
+
+
+def test_rounding_of_a_figure_is_none(page):
+    for old, new in ((",5.001,", ",5.002,"), (",0.001,", ",0.002,")):  # and near zero
+        figures = {"fig-x": series_of(CSV.replace(old, new))}
+        assert not differences(page, replace(page, figures=figures))

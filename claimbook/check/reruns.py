@@ -1,0 +1,155 @@
+"""A page that is run otherwise than for the book: other settings, other seeds, other machines.
+
+Its settings are the values of its cell tagged ``parameters``, the master seed among them. What the
+last bit of a number can change is no property of a model: a *variant* computes as another machine
+does, and says what moved and by how much of what it may. ``perturbed`` stands for all machines that
+are not here: the book's own function, which ``pyproject.toml`` names, moves every draw and every
+start; ``perturbed:2`` moves them another way. Nothing of any rerun is cached.
+"""
+
+import ast
+import platform
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from claimbook import files
+from claimbook.pages import code_cells
+from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
+
+TAG = "parameters"  # papermill's convention
+SHOWN = 3  # moves of a page, the largest ones
+LEAST = 1e-3  # of what a number may: below it nobody sees a move
+ALL = "all"  # on the command line: each variant that this machine has
+PERTURBED, THREADED = "perturbed", "threads"
+CPU = Path("/proc/cpuinfo")
+TELLS = {  # what a variant tells the libraries that compute
+    "default": {ARITHMETIC: "default"},
+    "avx2": {ARITHMETIC: "avx2"},
+    "avx512": {ARITHMETIC: "avx512"},
+    "blas": {"OPENBLAS_CORETYPE": "Nehalem", "MKL_CBWR": "COMPATIBLE"},
+    THREADED: dict.fromkeys(THREADS, "2"),
+    PERTURBED: {},
+}
+NEEDS = {"avx2": "avx2", "avx512": "avx512f", "blas": "sse4_2"}  # of the processor
+TWO_THREADS = "import torch; torch.set_num_threads(2); torch.set_num_threads = lambda count: None"
+
+
+class Rerun(NamedTuple):
+    """One way to run a page: its settings, its kernel's environment, the code that runs first."""
+
+    name: str
+    settings: Mapping[str, Any] = {}
+    seed: int | None = None  # where the verdicts of this master seed are compared
+    environment: Mapping[str, str] = {}
+    prelude: str = ""
+
+    @property
+    def is_variant(self) -> bool:
+        """Tell whether it computes as another machine does."""
+        return bool(self.environment)
+
+
+def reruns(chosen: str, seeds: str, variants: str) -> list[Rerun]:
+    """Read what the command line asks for: settings, master seeds and variants.
+
+    Raises ``ValueError`` for what is none.
+
+    >>> [one.name for one in reruns("n=3", "1 2", "avx2 perturbed perturbed:2")]
+    ['seed=1', 'seed=2', 'avx2', 'perturbed:1', 'perturbed:2', 'n=3']
+    """
+    words = here() if variants == ALL else variants.split()
+    ways = [Rerun(f"seed={seed}", {"seed": int(seed)}, int(seed)) for seed in seeds.split()]
+    ways += [variant(word) for word in words]
+    return [*ways, Rerun(chosen, parse(chosen))] if chosen else ways
+
+
+# ------------------------------------------------------------------ settings
+
+
+def parse(words: str) -> dict[str, Any]:
+    """Read settings as the command line gives them.
+
+    >>> parse("n=100 sigma=0.3 kappa=\\"'inf'\\"")
+    {'n': 100, 'sigma': 0.3, 'kappa': 'inf'}
+
+    Raises ``ValueError`` for a word that is no name with a value.
+    """
+    settings = {}
+    for word in shlex.split(words):
+        name, _, value = word.partition("=")
+        try:
+            settings[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            raise ValueError(f"a setting must be like n=100; got '{word}'") from None
+    return settings
+
+
+def set_parameters(notebook: Any, settings: Mapping[str, Any]) -> None:
+    """Give the parameters of a page other values, in lines behind its own.
+
+    Raises ``ValueError`` for a page without a cell of parameters, and a name that is not set there.
+    """
+    cells = [cell for cell in code_cells(notebook) if TAG in cell.metadata.get("tags", [])]
+    if len(cells) != 1:
+        raise ValueError(f"a page must have one cell tagged '{TAG}'; found {len(cells)}")
+    nodes = ast.walk(ast.parse(cells[0].source))
+    known = [node.id for node in nodes if isinstance(node, ast.Name)]
+    for name, value in settings.items():
+        if name not in known:
+            raise ValueError(f"a setting of this page must be one of {known}; got '{name}'")
+        cells[0].source += f"\n{name} = {value!r}"
+
+
+# ------------------------------------------------------------------ variants
+
+
+def variant(word: str) -> Rerun:
+    """Read the name of a variant; ``ValueError`` for another word."""
+    name, _, xi = word.partition(":")
+    if name not in TELLS or (xi and not (name == PERTURBED and xi.isdecimal())):
+        known = f"{', '.join(TELLS)} or {PERTURBED}:2"
+        raise ValueError(f"a variant must be one of {known}; got '{word}'")
+    prelude = TWO_THREADS if name == THREADED else ""
+    if name == PERTURBED:
+        xi = xi or "1"
+        word, prelude = f"{name}:{xi}", perturbation(xi)
+    return Rerun(word, environment={**TELLS[name], VARIANT: word}, prelude=prelude)
+
+
+def perturbation(xi: str) -> str:
+    """Write the code that moves draws and starts; ``ValueError`` where the book names none."""
+    module, _, function = files.settings().get("perturb", "").partition(":")
+    if not function:
+        raise ValueError("[tool.claimbook] of pyproject.toml must name 'perturb', module:function")
+    return f"from {module} import {function} as _perturb; _perturb({xi}); del _perturb"
+
+
+def here() -> list[str]:
+    """List the variants that this processor can compute."""
+    return [name for name in TELLS if NEEDS.get(name, "") in {"", *instructions()}]
+
+
+def instructions() -> set[str]:
+    """List the sets of instructions of this processor, where the system says them."""
+    if platform.machine().lower() not in ("x86_64", "amd64") or not CPU.exists():
+        return set()
+    lines = CPU.read_text(encoding="utf8").splitlines()
+    return set(next((line for line in lines if line.startswith("flags")), "").split())
+
+
+def report(found: Iterable[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
+    """Say for each page and variant what moved, and by how much of what it may.
+
+    >>> print(*report([("06_stages", "avx2", {"slope": 0.25, "count": 0.0})]), sep="\\n")
+    06_stages, avx2: 1 of 2 numbers moved, at most by 0.25 of what they may
+       0.25  slope
+    """
+    for page, name, moves in sorted(found, key=lambda one: one[:2]):
+        moved = sorted(moves.items(), key=lambda one: -one[1])
+        moved = [(place, size) for place, size in moved if size > LEAST]
+        most = f", at most by {moved[0][1]:.2g} of what they may" if moved else ""
+        yield f"{page}, {name}: {len(moved)} of {len(moves)} numbers moved{most}"
+        red = sum(size > 1 for _, size in moved)
+        yield from (f"   {size:.2g}  {place}" for place, size in moved[: max(SHOWN, red)])

@@ -1,0 +1,92 @@
+"""Pages that are run otherwise: what the command line may ask for, and what it changes."""
+
+import pytest
+from nbformat import v4
+
+from claimbook import files
+from claimbook.check import reruns
+from claimbook.runs import memo
+from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
+
+
+def notebook(source, tags=("parameters",)):
+    cell = v4.new_code_cell(source, metadata={"tags": list(tags)})
+    return v4.new_notebook(cells=[v4.new_code_cell("n = 1"), cell])
+
+
+def test_values_are_read_as_python_writes_them():
+    given = "n=100 sigma=0.3 flag=True sizes='(1, 2)'"
+    assert reruns.parse(given) == {"n": 100, "sigma": 0.3, "flag": True, "sizes": (1, 2)}
+
+
+def test_a_parameter_gets_another_value():
+    page = notebook("d, n = 5, 20  # dimension, length")
+    reruns.set_parameters(page, {"n": 7})
+    scope = {}
+    exec(page.cells[1].source, scope)
+    assert (scope["d"], scope["n"]) == (5, 7)
+    assert page.cells[0].source == "n = 1"
+
+
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        (notebook("d = 1"), r"must be one of \['d'\]; got 'n'"),
+        (notebook("n = 1", tags=[]), "one cell tagged 'parameters'; found 0"),
+    ],
+)
+def test_what_is_no_parameter_is_refused(page, message):
+    with pytest.raises(ValueError, match=message):
+        reruns.set_parameters(page, {"n": 7})
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        *((("n=1 " + word, "", ""), "a setting must be like n=100") for word in ("n", "n=", "n=a")),
+        (("", "1 x", ""), "invalid literal"),
+        *((("", "", f"avx2 {word}"), f"must be one of .*; got '{word}'")
+          for word in ("sse", "avx2:2", "perturbed:x", "perturbed:-1")),
+    ],
+)
+def test_another_word_is_refused(asked, message):
+    with pytest.raises(ValueError, match=message):
+        reruns.reruns(*asked)
+
+
+@pytest.mark.parametrize(
+    ("instructions", "names"),
+    [
+        ({"avx2", "sse4_2"}, ["default", "avx2", "blas", "threads", "perturbed:1"]),
+        (set(), ["default", "threads", "perturbed:1"]),
+    ],
+)
+def test_all_variants_are_those_of_this_machine(monkeypatch, instructions, names):
+    monkeypatch.setattr(reruns, "instructions", lambda: instructions)
+    assert [one.name for one in reruns.reruns("", "", "all")] == names
+
+
+def test_a_variant_tells_the_libraries_and_has_a_store_of_its_own(monkeypatch):
+    default, threads = reruns.reruns("", "", "default threads")
+    assert default.environment == {ARITHMETIC: "default", VARIANT: "default"}
+    assert {threads.environment[name] for name in THREADS} == {"2"}
+    monkeypatch.setenv(VARIANT, "default")
+    assert memo.folder().name == "default"
+
+
+def test_a_page_with_two_threads_keeps_them():
+    torch = pytest.importorskip("torch")
+    (threads,) = reruns.reruns("", "", "threads")
+    before, given = torch.get_num_threads(), torch.set_num_threads
+    try:
+        exec(threads.prelude + "\nimport torch\ntorch.set_num_threads(1)", {})
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads = given
+        given(before)
+
+
+def test_a_book_without_the_function_is_told_what_to_name(monkeypatch):
+    monkeypatch.setattr(files, "settings", dict)
+    with pytest.raises(ValueError, match="must name 'perturb'"):
+        reruns.variant("perturbed")
