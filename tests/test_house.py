@@ -34,6 +34,9 @@ MAY_SEE = {
     **dict.fromkeys(SHARED, SHARED),
     **{tower: {tower, *SHARED} for tower in TOWERS},
 }
+# whole transformers are asked what single heads are asked: of the window's tower its samplers
+MAY_SEE["transformer"] = MAY_SEE["transformer"] | {"window"}
+SAMPLERS = {"covariates", "function_classes", "prompts"}
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -73,6 +76,9 @@ def test_a_tower_sees_itself_and_what_is_shared(path):
     for parts in imports(path):
         assert parts[0] in allowed, (
             f"{path} imports {'.'.join(parts)}; {room} may see {', '.join(sorted(allowed))} only"
+        )
+        assert room == "window" or parts[0] != "window" or parts[1] in SAMPLERS, (
+            f"{path} imports {'.'.join(parts)}: of another tower its samplers only"
         )
 
 

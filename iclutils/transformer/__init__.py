@@ -1,0 +1,16 @@
+"""Whole transformers in the world of how far to look: chapter 8, the book's own.
+
+    samplers        prompts of kinks, at one steepness or at several
+    models          several blocks, parallel heads, layer norms, dense layers; many at once
+    training        AdamW on fresh prompts, a fleet as one program
+    evaluation      errors, and the influence of each example on the answer
+    storage         weights as text, for the record and for the page
+    sweep_jobs      the jobs of the recorded sweep
+
+    theory.kriging          the best softmax window and the best linear weights
+    theory.posterior        the best of all answers, and its influence
+
+It takes the samplers of the window's tower. The theory sees neither a model nor a training.
+"""
+
+DATA = ("samplers",)  # the theory may see it: nothing here is trained

@@ -1,0 +1,102 @@
+"""Compute the jobs of the recorded sweep of whole transformers: train a fleet, and look at it.
+
+The arguments of a job's function are the names of the settings in the record's file, and so stay as
+they are.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.transformer import storage
+from iclutils.transformer.evaluation import angles, near_share, profile, respond
+from iclutils.transformer.models import Architecture
+from iclutils.transformer.samplers import Kinks, draw_for_networks
+from iclutils.transformer.theory.kriging import best_softmax, kriging_weights, softmax_weights
+from iclutils.transformer.training import Schedule, train
+from iclutils.window.prompts import Prompt
+
+TEST_PROMPTS = 2000  # of each network, one query each
+PLACES = 1000  # prompts whose places choose the softmax window
+ROLE = "test of transformers"
+
+
+def transformers_on_kinks(
+    *,
+    d: int,
+    n: int,
+    sigma: float,
+    steepness: Sequence[float],
+    asked: Sequence[float],
+    shuffled: bool,
+    blocks: int,
+    heads: int,
+    hidden: int,
+    steps: int,
+    networks: int,
+    seed: int,
+) -> dict[str, Any]:
+    """A job: a fleet of networks of one shape, trained on kinks and asked on prompts of their own.
+
+    A prompt of training has one of the steepnesses ``steepness``; those of the tests have each of
+    ``asked`` in turn. For ``"network"``, ``"softmax"`` and ``"kriging"`` (the two rivals that are
+    best in training, on the same prompts) and for each steepness asked, network by network: the
+    ``error``, the ``sum`` of influences and of their ``squares``, the share ``near`` the query, and
+    the mean ``profile`` by angle. Beside them the best window ``w``, the mean losses over the first
+    50 steps and over the last 200, and the weights of the first network. Test prompts have their
+    labels at their own places, also where training ``shuffled`` them.
+    """
+    kinks = Kinks(d, n, sigma, tuple(steepness), shuffled)
+    architecture = Architecture(d, blocks, heads, hidden=hidden)
+    numbers = range(networks)
+    found = train(architecture, kinks, Schedule(steps), seed, numbers)
+    honest = Kinks(d, n, sigma, tuple(steepness))
+    places = draw_for_networks(honest, 1, (PLACES,), seed, "places for the window", [0])
+    window = best_softmax(honest.covariance, places.x[0], places.query[0], sigma)
+    said: dict[str, Any] = {"network": [], "softmax": [], "kriging": []}
+    for L in asked:
+        prompt = draw_for_networks(
+            Kinks(d, n, sigma, (L,)), 1, (TEST_PROMPTS,), seed, ROLE, numbers
+        )
+        response = respond(architecture, found.weights, prompt, kinks.unit)
+        said["network"].append(describe(response.answer, response.influence, prompt))
+        linear = {
+            "softmax": softmax_weights(window.w, prompt.x, prompt.query).squeeze(-2),
+            "kriging": kriging_weights(honest.covariance, prompt.x, prompt.query, sigma).squeeze(
+                -2
+            ),
+        }
+        for name, J in linear.items():
+            said[name].append(describe((J * prompt.y).sum(-1), J, prompt))
+    return said | {
+        "w": digits(torch.tensor(window.w)),
+        "losses": digits(found.losses[0]),
+        "last": digits(found.losses[-4:].mean(0)),
+        "weights": storage.pack(architecture, found.weights[0]),
+    }
+
+
+def describe(
+    answer: Float[Tensor, "networks prompts"],
+    J: Float[Tensor, "networks prompts n"],
+    prompt: Prompt,
+) -> dict[str, Any]:
+    """What the record holds of answers and influences, each a list with an entry a network."""
+    angle = angles(prompt.x, prompt.query)
+    return {
+        "error": digits((answer - prompt.target[..., 0]).square().mean(1)),
+        "sum": digits(J.sum(-1).mean(1)),
+        "squares": digits(J.square().sum(-1).mean(1)),
+        "near": digits(near_share(J, angle)),
+        "profile": digits(profile(J, angle)),
+    }
+
+
+def digits(values: Float[Tensor, "*shape"]) -> Any:
+    """The numbers as nested lists, to five digits."""
+    if values.ndim == 0:
+        return float(f"{float(values):.5g}")
+    return [digits(value) for value in values]

@@ -1,0 +1,56 @@
+"""A job of the sweep: that its record is what its parts say, small enough to run here."""
+
+import pytest
+import torch
+
+from iclutils.transformer import storage, sweep_jobs
+from iclutils.transformer.evaluation import respond
+from iclutils.transformer.models import Architecture
+from iclutils.transformer.samplers import Kinks, draw_for_networks
+
+SETTINGS = {
+    "d": 2,
+    "n": 6,
+    "sigma": 1.0,
+    "steepness": [1.0, 4.0],
+    "asked": [2.0, 4.0],
+    "shuffled": False,
+    "blocks": 1,
+    "heads": 1,
+    "hidden": 0,
+    "steps": 200,
+    "networks": 2,
+    "seed": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def job():
+    return sweep_jobs.transformers_on_kinks(**SETTINGS)
+
+
+def test_the_first_network_can_be_computed_again_from_the_record(job):
+    architecture = Architecture(2, 1, 1, hidden=0)
+    weights = storage.unpack(architecture, job["weights"])
+    kinks = Kinks(2, 6, 1.0, (4.0,))
+    prompt = draw_for_networks(kinks, 1, (sweep_jobs.TEST_PROMPTS,), 0, sweep_jobs.ROLE, [0])
+    found = respond(architecture, weights, prompt, 4.0)
+    again = sweep_jobs.describe(found.answer, found.influence, prompt)
+    for name in ("error", "sum", "squares", "near"):
+        # sixteen bits a weight, and five digits in the record
+        assert again[name][0] == pytest.approx(job["network"][1][name][0], rel=2e-3, abs=1e-4)
+
+
+def test_the_rivals_are_as_they_must_be(job):
+    for row in job["softmax"]:
+        assert row["sum"] == [1.0, 1.0]
+        assert min(min(one) for one in row["profile"]) >= 0
+    for of_network in zip(*(row["near"] for row in job["softmax"]), strict=True):
+        # the window is the same at every steepness; the places are others
+        assert max(of_network) - min(of_network) < 0.05
+    assert len(job["losses"]) == 2
+    assert len(job["network"]) == 2
+
+
+def test_digits():
+    assert sweep_jobs.digits(torch.tensor([[1.23456789], [2.0]])) == [[1.2346], [2.0]]
