@@ -18,6 +18,7 @@ from iclutils.regression.sweep_jobs import (
     transformer_by_curriculum,
     transformers_on_lists,
 )
+from iclutils.transformer.sweep_jobs import transformers_on_kinks
 
 
 def _reduced_job(
@@ -103,6 +104,32 @@ def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
     return jobs[:run]
 
 
+def _whole_transformers(seed: int = 0) -> list[Job]:
+    """Eight networks of each kind on the circle: three steepnesses, all three at once, controls.
+
+    Then what of three steepnesses at once is left without a part, and shorter prompts.
+    """
+    whole: Job = {
+        "d": 2,
+        "n": 24,
+        "sigma": 1.0,
+        "steepness": [4.0],
+        "asked": [1.0, 4.0, 16.0],
+        "shuffled": False,
+        "blocks": 2,
+        "heads": 2,
+        "hidden": 128,
+        "steps": 2000,
+        "networks": 8,
+        "seed": seed,
+    }
+    mixed = whole | {"steepness": [1.0, 4.0, 16.0]}
+    single = [whole | {"steepness": [L]} for L in (4.0, 16.0, 1.0)]
+    parts: list[Job] = [{"blocks": 1}, {"hidden": 0}, {"heads": 1}]
+    changed = [mixed | part for part in parts]
+    return [*single, mixed, whole | {"shuffled": True}, *changed, whole | {"n": 12}]
+
+
 SWEEPS = {
     "05_double_descent": Sweep(reduced_errors, _double_descent()),
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
@@ -113,6 +140,7 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
     "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
     "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
+    "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),
 }
 
 
