@@ -33,7 +33,7 @@ X.explorers.hill = {
       w => w === WIDEST ? "the whole lake" : `~w~ = ${X.plain(w)}`),
     slider("star", "place of the star (degrees)", even(-180, 180, 2), 0),
     slider("height", "height of the hill", even(0, 8, 0.5), 6),
-    slider("sigma", "faults of the thermometers", even(0, 2, 0.1), 0.5),
+    slider("sigma", "errors of the thermometers", even(0, 2, 0.1), 0.5),
   ],
   panels: [
     {name: "Temperature around the lake", height: 260, legend: [["the truth", "exact"],
