@@ -38,7 +38,7 @@ def _reduced_job(
 
 # of the planned jobs; raise one and run its sweep to add to the record
 DOUBLE_DESCENT_RUN = 400
-CONTEXT_LENGTH_RUN = 518
+CONTEXT_LENGTH_RUN = 1202
 
 
 def _double_descent(seed: int = 0, run: int = DOUBLE_DESCENT_RUN) -> list[Job]:
