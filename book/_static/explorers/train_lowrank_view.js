@@ -88,8 +88,7 @@
         name: "Overlap of the leading directions with the relevant ones",
         height: 210,
         legend: [
-          ["softmax head", "softmax"],
-          ["linear head", "other"],
+          ["overlap", "softmax"],
           ["chance, ~k~/~d~", "thin"],
         ],
       },
@@ -115,10 +114,9 @@
       heat(maps, {
         height: 200,
         label:
-          "M of the softmax head and of the linear head in the basis of B; mass per direction of " +
-          `the softmax head inside col(B) ${show(now.relevant, 3)}, outside ` +
-          `${show(now.spurious, 3)}.`,
-        maps: X.bothHeads(row, d, {marks: [k], least: [0.1, 0.01]}),
+          `M in the basis of B; mass per direction inside col(B) ${show(now.relevant, 3)}, ` +
+          `outside ${show(now.spurious, 3)}.`,
+        maps: [{...X.bothHeads(row, d, {marks: [k], least: [0.1, 0.01]})[0], name: "", scaled: false}],
       });
       const inside = shown.map(i => [i, softly(run, i).relevant]);
       const outside = shown.map(i => [i, softly(run, i).spurious]);
@@ -145,8 +143,7 @@
         marks,
         y: {label: "overlap", range: [0, 1.02]},
         label:
-          `Overlap against the steps: softmax head ${show(now.overlap, 2)}, linear head ` +
-          `${show(other.overlap, 2)}, chance ${show(k / d, 2)}.`,
+          `Overlap against the steps: ${show(now.overlap, 2)}, chance ${show(k / d, 2)}.`,
         lines: [
           {
             points: [
@@ -156,14 +153,9 @@
             kind: "thin",
           },
           {
-            points: shown.slice(1).map(i => [i, linearly(run, i).overlap]),
-            kind: "other",
-            name: "linear head",
-          },
-          {
             points: shown.slice(1).map(i => [i, softly(run, i).overlap]),
             kind: "softmax",
-            name: "softmax head",
+            name: "overlap",
           },
         ],
       });
