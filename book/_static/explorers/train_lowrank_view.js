@@ -41,7 +41,7 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
     presets: [
-      {name: "bowls, as in Figure 9", settings: {}},
+      {name: "bowls", settings: {}},
       {name: "ramps", settings: {link: "affine"}},
       {name: "waves", settings: {link: "cosine"}},
       {name: "without the stretch", settings: {J: "no"}},
@@ -73,7 +73,7 @@
       slider("k", "relevant directions ~k~", [1, 2, 3], 2),
     ],
     panels: [
-      {name: "~M~ in the basis [~B~, ~B~_{⊥}]: the relevant directions come first", height: 200},
+      {name: "The matrix ~M~: the relevant directions come first", height: 200},
       {
         name: "Mass per direction, softmax head",
         height: 210,
