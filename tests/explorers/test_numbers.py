@@ -27,7 +27,7 @@ PHRASES = {
     "parallel": "At {angle}° the fit’s weights have the size {size}; | truth, have {made}.",
     "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
     " | At n = {n} the error of linear attention is {apart} times",
-    "lookup": "With {K} letters, noise σ² = {rho} and {tokens} tokens per letter: "
+    "lookup": "With {K} letters, noise σ² = {rho} and {tokens} examples per letter: "
     "linear {linear}, softmax {softmax}, best possible {bayes}. | is better from {crossing} tokens",
     "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}.",
     "hill": "the answer is {answer}, the truth {truth}. | is off by {off} on",

@@ -50,7 +50,7 @@ const bayes = (K, N, rho) =>
 /** Linear attention's least loss on K letters: LinearUnit(K, 1, 0, 1). */
 const linearLookup = (K, N, rho) => 1 - N / (K * (1 + rho) + N - 1);
 
-/** The shortest prompt for which softmax attention is better, in tokens per letter, or NaN. */
+/** The shortest prompt for which softmax attention is better, in examples per letter, or NaN. */
 function crossing(K, rho) {
   const better = N => bestLookup(K, N, rho).loss < linearLookup(K, N, rho);
   const longest = MOST * K;
@@ -65,7 +65,7 @@ X.explorers.lookup = {
     {name: "much noise: it takes long", settings: {rho: 10}},
     {name: "many letters", settings: {K: 40}},
   ],
-  controls: [slider("c", "tokens per letter, ~N~/~K~", round(LEAST, MOST), 4),
+  controls: [slider("c", "examples per letter, ~N~/~K~", round(LEAST, MOST), 4),
     slider("rho", "noise ~σ~² (the signal has 1)", round(0.02, 20), 1),
     slider("K", "letters ~K~", even(3, 64, 1), 8)],
   panels: [
@@ -87,24 +87,24 @@ X.explorers.lookup = {
     const counts = countsOf(K, N);
     const against = f => lengths.map(length => [length / K, f(length)]);
     const from = Number.isNaN(at) ? "Linear is better at every length."
-      : `Softmax is better from ${show(at, 2)} tokens per letter on.`;
+      : `Softmax is better from ${show(at, 2)} examples per letter on.`;
     return {N, best, linear, law, curves: {
       linear: against(length => linearLookup(K, length, rho)),
       softmax: against(length => bestLookup(K, length, rho).loss),
       least: against(length => bayes(K, length, rho)),
       window: even(0, WIDEST, 0.1).map(w => [w, lookupLoss(w, K, N, rho, counts)])}, rows: [
-      ["N", "tokens in the prompt, ~N~", N, plain], ["linear", "linear attention", linear],
+      ["N", "examples in the prompt, ~N~", N, plain], ["linear", "linear attention", linear],
       ["softmax", "softmax attention", best.loss], ["bayes", "best possible", least],
       ["w", "best sharpness ~w~^{*}", best.w], ["law", "log(1 + ~Λ~), ~Λ~ = ~N~/~σ~²", law],
       ["crossing", "softmax is better from ~N~/~K~ =", at]],
-      summary: `With ${K} letters, noise ~σ~² = ${show(rho, 2)} and ${show(N / K, 3)} tokens `
+      summary: `With ${K} letters, noise ~σ~² = ${show(rho, 2)} and ${show(N / K, 3)} examples `
         + `per letter: linear ${show(linear, 3)}, softmax ${show(best.loss, 3)}, `
         + `best possible ${show(least, 3)}. ${from}`};
   },
   draw([error, window], {K}, {N, best, linear, law, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.softmax, kind: "ghost"}] : [];
     plot(error, {label: `Errors of both heads against prompt length. ${words(summary)}`,
-      x: {label: "tokens per letter, ~N~/~K~", short: "~N~/~K~", log: true, range: [LEAST, MOST]},
+      x: {label: "examples per letter, ~N~/~K~", short: "~N~/~K~", log: true, range: [LEAST, MOST]},
       y: {label: "mean squared error", log: true, range: [steady(error, 1e-2, 1.01, 2)[0], 2]},
       lines: [...ghost, {points: curves.least, kind: "thin", name: "best possible"},
         {points: curves.linear, kind: "linear", name: "linear"},

@@ -44,12 +44,12 @@ X.explorers.offset = {
   {...DIMENSION, start: 5},
   choice("family", "class of tasks", [["affine", "affine (ramps)"], ["relu", "ReLU (kinks)"]],
     "relu"),
-  {...choice("one", "a constant 1 in each token", [["no", "no"], ["yes", "yes"]], "yes"),
+  {...choice("one", "a constant 1 in each example", [["no", "no"], ["yes", "yes"]], "yes"),
     aside: true}],
   panels: [{name: "Least error against context length", height: 300, legend: [
     ["linear attention", "linear"], ["softmax attention", "softmax"],
     ["limit of linear attention for long contexts", "thin"],
-    ["linear attention, with a constant 1 in each token", "mended"],
+    ["linear attention, with a constant 1 in each example", "mended"],
     ["linear attention before your last move", "ghost"]]}],
   compute({family, d, sigma, offset, n, one}) {
     const unit = linearUnit(family, d, offset);
