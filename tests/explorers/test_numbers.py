@@ -28,7 +28,7 @@ PHRASES = {
     "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
     " | At n = {n} the error of linear attention is {apart} times",
     "lookup": "With {K} letters, noise σ² = {rho} and {tokens} examples per letter: "
-    "linear {linear}, softmax {softmax}, best possible {bayes}. | is better from {crossing} tokens",
+    "linear {linear}, softmax {softmax}, best possible {bayes}. | better from {crossing} examples",
     "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}.",
     "hill": "the answer is {answer}, the truth {truth}. | is off by {off} on",
     "plateau": "After {done} % of | feature is {error}.",
