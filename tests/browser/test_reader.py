@@ -15,7 +15,7 @@ FOUND = [  # what a reader asks for, and where one of the first results leads
     ("Lipschitz", "book/chapters/01_attention_window.html"),
     ("teaching", "book/lessons.html"),
     ("error report", "book/maintaining.html"),
-    ("one slider mends it", "book/chapters/05_double_descent.html#one-slider-mends-it"),
+    ("a ridge removes the peak", "book/chapters/05_double_descent.html#a-ridge-removes-the-peak"),
     ("how far to look", "book/chapters/01_attention_window.html"),
     ("low-rank", "book/chapters/04_low_rank.html"),
     ("plateaus", "book/chapters/06_stagewise_dynamics.html"),
@@ -110,7 +110,7 @@ def test_what_is_not_found_leads_back_from_any_depth_and_as_a_file(browser):
 # ------------------------------------------------------------------ while it teaches
 
 MARKED = "book/chapters/01_attention_window.html"
-PREDICTING = "book/chapters/05_double_descent.html"
+PREDICTING = "book/chapters/02_generalization_mismatch.html"
 ROWLESS = """marks => marks.map(e => e.getAttribute('href'))
   .filter(row => document.querySelectorAll(`table.checked tr${row}`).length !== 1)"""
 TARGET = 24  # pixels that a finger hits
