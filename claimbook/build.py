@@ -13,16 +13,12 @@ import sys
 import time
 from pathlib import Path
 
-from pybtex.database import parse_file
-from pybtex.exceptions import PybtexError
-
-from claimbook.files import ROOT, files_under, read_yaml, write_atomically
+from claimbook.files import ROOT, files_under, write_atomically
 from claimbook.runs.page_key import digest
 
 OPTIONS = ("-W", "--keep-going", "-n", "--all")
 READ = ("book", "claimbook", "iclutils", "tests/expected")  # folders that the site is made from
-SETTINGS = ("_config.yml", "_toc.yml")
-ALSO_READ = (*SETTINGS, "CITATION.cff", "LICENSE")
+ALSO_READ = ("_config.yml", "_toc.yml", "CITATION.cff", "LICENSE")
 WARNING = re.compile(r"WARNING|ERROR|Error")
 
 
@@ -38,24 +34,6 @@ def is_current(root: Path = ROOT) -> bool:
     """Tell whether the site that stands was made from the present inputs."""
     made_from = root / "_build/html/.inputs"
     return made_from.exists() and made_from.read_text(encoding="utf8") == inputs(root)
-
-
-def fault(root: Path = ROOT) -> str:
-    """Describe a fault of the settings or the bibliography, with the file; empty without one.
-
-    Those who read them in the build leave the file out of their messages.
-    """
-    path = root / "book" / "references.bib"
-    try:
-        for name in SETTINGS:
-            read_yaml(root / name)
-        if path.exists():
-            parse_file(str(path), bib_format="bibtex")
-    except (PybtexError, UnicodeDecodeError) as error:
-        return f"{path.relative_to(root)}: {error}"
-    except ValueError as error:
-        return str(error)
-    return ""
 
 
 def build(root: Path = ROOT) -> int:
@@ -83,9 +61,6 @@ def main(arguments: list[str], root: Path = ROOT) -> int:
         sys.exit(__doc__)
     if arguments or is_current(root):
         return 0 if is_current(root) else 1
-    if trouble := fault(root):
-        print(trouble)
-        return 1
     (root / "_build/html/.inputs").unlink(missing_ok=True)
     return build(root)
 

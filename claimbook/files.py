@@ -58,10 +58,16 @@ def read_json(path: Path) -> Any:
 
 
 def read_yaml(path: Path) -> Any:
-    """Read a YAML file in which every key is written once.
+    """Read a YAML file in which every key is written once; the content is not to be changed.
 
     Raises ``ValueError`` with the file's name and the line where it is none.
     """
+    state = path.stat()
+    return _parsed(path, state.st_mtime_ns, state.st_size)
+
+
+@cache  # a build and a session of tests read the ledger many times
+def _parsed(path: Path, _mtime_ns: int, _size: int) -> Any:
     try:
         return yaml.load(path.read_text(encoding="utf8"), Loader=_Loader)
     except yaml.MarkedYAMLError as error:

@@ -26,15 +26,8 @@ COUNT = """\
 """
 PAGE = "told: {mini_mean: '0.01'}\nprinted: [['[7]']]\ntables: []\nfigures: {}\n"
 EXPECTED = f"claims:\n{MEAN}{COUNT}{PAGE}"
-PYTEST = [
-    sys.executable,
-    "-m",
-    "pytest",
-    "-q",
-    "-p",
-    "no:cacheprovider",
-]
-NBVAL = ["--nbval-lax", "--nbval-current-env"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+UNREAD = shutil.ignore_patterns("__pycache__")
 
 
 @dataclass
@@ -44,39 +37,28 @@ class Book:
     root: Path
 
     def __post_init__(self):
-        for package in ("iclutils", "claimbook"):
-            unread = shutil.ignore_patterns("__pycache__")
-            shutil.copytree(ROOT / package, self.root / package, ignore=unread)
+        for folder in ("iclutils", "claimbook", "tests/book"):
+            shutil.copytree(ROOT / folder, self.root / folder, ignore=UNREAD)
         for name in ("conftest.py", "pyproject.toml", "requirements.lock"):
             shutil.copy(ROOT / name, self.root / name)
         (self.root / "book" / "chapters").mkdir(parents=True)
         (self.root / "tests" / "expected").mkdir(parents=True)
-        shutil.copytree(ROOT / "tests" / "book", self.root / "tests" / "book", ignore=unread)
         self.ledger = yaml.safe_load((MINI / "claims.yml").read_text(encoding="utf8"))
         self.rows = self.ledger.pop("chapters")[SOUND]
         self.ledger["chapters"] = {}
         self.toc: list[str] = []
 
-    def chapter(self, name, *, text=None, expected=None, rows=None, in_toc=True):
+    def chapter(self, name, *, text=(), expected=(), rows=lambda rows: rows):
         """Add a chapter; ``text``, ``expected`` (pairs of old, new) and ``rows`` damage it."""
         own = name.split("_")[1]
         source = (MINI / "chapters" / f"{SOUND}.md").read_text(encoding="utf8")
-        lines = EXPECTED.replace("mini-", f"{own}-")
-        block = yaml.safe_load(yaml.safe_dump(self.rows).replace("mini-", f"{own}-"))
         source = source.replace(SOUND, name).replace('"mini-', f'"{own}-')
-        for old, new in text or []:
-            assert old in source
-            source = source.replace(old, new)
-        for old, new in expected or []:
-            assert old in lines
-            lines = lines.replace(old, new)
-        if rows:
-            block["claims"] = rows(block["claims"])
-        self.path(name).write_text(source, encoding="utf8")
+        self.path(name).write_text(replaced(source, text), encoding="utf8")
+        lines = replaced(EXPECTED.replace("mini-", f"{own}-"), expected)
         self.expected(name).write_text(lines, encoding="utf8")
-        self.ledger["chapters"][name] = block
-        if in_toc:
-            self.toc.append(name)
+        block = yaml.safe_load(yaml.safe_dump(self.rows).replace("mini-", f"{own}-"))
+        self.ledger["chapters"][name] = block | {"claims": rows(block["claims"])}
+        self.toc.append(name)
         return self
 
     def path(self, name):
@@ -87,19 +69,15 @@ class Book:
 
     def write(self):
         """The table of contents and the ledger, as the chapters that were added need them."""
-        toc = {
-            "format": "jb-book",
-            "root": "book/intro",
-            "chapters": [{"file": f"book/chapters/{name}"} for name in self.toc],
-        }
-        (self.root / "_toc.yml").write_text(yaml.safe_dump(toc), encoding="utf8")
-        (self.root / "book" / "claims.yml").write_text(
-            yaml.safe_dump(self.ledger, allow_unicode=True, sort_keys=False), encoding="utf8"
-        )
+        chapters = [{"file": f"book/chapters/{name}"} for name in self.toc]
+        toc = {"format": "jb-book", "root": "book/intro", "chapters": chapters}
+        for name, content in (("_toc.yml", toc), ("book/claims.yml", self.ledger)):
+            text = yaml.safe_dump(content, allow_unicode=True, sort_keys=False)
+            (self.root / name).write_text(text, encoding="utf8")
 
     def command(self, *options, chapters=()):
         what = [f"book/chapters/{name}.md" for name in chapters] or ["book/chapters"]
-        return [*PYTEST, *NBVAL, *what, *options]
+        return [*PYTEST, "--nbval-lax", "--nbval-current-env", *what, *options]
 
     def run(self, *options, chapters=(), write=True):
         """Run the pages: ``{page: {cell: message, or "" where it passed}}``, exit code, output."""
@@ -116,36 +94,22 @@ class Book:
     def _session(self, command):
         report = self.root / "report.xml"
         report.unlink(missing_ok=True)
-        done = subprocess.run(
-            [*command, f"--junitxml={report}"],
-            cwd=self.root,
-            env=environment(self.root),
-            capture_output=True,
-            text=True,
-            timeout=900,
-        )
+        done = self.process(*command, f"--junitxml={report}")
         found: dict[str, dict[str, str]] = {}
         for case in ElementTree.parse(report).getroot().iter("testcase") if report.exists() else ():
-            name = case.get("classname") or ""
-            name = name.rpartition("chapters.")[2].removesuffix(".md")
-            trouble = [
-                child.get("message", "") + "\n" + (child.text or "")
-                for child in case
-                if child.tag in ("failure", "error", "skipped")
-            ]
-            found.setdefault(name, {})[case.get("name") or ""] = "\n".join(trouble)
+            name = case.get("classname", "").rpartition("chapters.")[2].removesuffix(".md")
+            trouble = [one for one in case if one.tag in ("failure", "error", "skipped")]
+            texts = [f"{one.get('message', '')}\n{one.text or ''}" for one in trouble]
+            found.setdefault(name, {})[case.get("name", "")] = "\n".join(texts)
         return found, done.returncode, done.stdout + done.stderr
 
     def python(self, *words):
         """A program of the book, run to its end."""
-        return subprocess.run(
-            [sys.executable, *words],
-            cwd=self.root,
-            env=environment(self.root),
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
+        return self.process(sys.executable, *words)
+
+    def process(self, *command):
+        where = {"cwd": self.root, "env": environment(self.root)}
+        return subprocess.run(command, **where, capture_output=True, text=True, timeout=900)
 
     def stale(self):
         done = self.python("-m", "claimbook.runs.notebooks")
@@ -153,11 +117,15 @@ class Book:
         return [Path(name).stem for name in done.stdout.split()]
 
 
+def replaced(text, changes):
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
 def environment(root):
     """As a build server's shell has it, where pytest says most: nothing of this test's session."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PYTEST_", "COV_", "COVERAGE_"))
-    }
+    own = ("PYTEST_", "COV_", "COVERAGE_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     return kept | {"CI": "true", "PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -2,15 +2,14 @@
 
 import ast
 import json
-import os
 import queue
 import time
 from pathlib import Path
 from typing import Any
 
 from claimbook.runs.page_key import PACKAGES
-from claimbook.runs.processor import THREADS
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
 
@@ -23,14 +22,6 @@ STATE = f"""
     + [str(path) for path in getattr(modules.get("claimbook.runs.records"), "opened", ())],
 ]))(dict(__import__("sys").modules))
 """.strip()
-
-
-def prepare_environment(root: Path) -> None:
-    """Give the kernels one thread each, and the packages of this checkout."""
-    given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    others = [path for path in given if path not in ("", str(root))]
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *others])
-    os.environ.update(dict.fromkeys(THREADS, "1"))
 
 
 def adapt(kernel: Any) -> None:

@@ -1,19 +1,20 @@
 """The hooks of the checker."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from claimbook.check import kernel
 from claimbook.check.collection import DONE, MOVES, PageFile, RerunsOfPage
+from claimbook.check.kernel import THREADS
 from claimbook.check.reruns import Rerun, report, reruns
 from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS
 from claimbook.runs import notebooks
 
-kernel.prepare_environment(ROOT)
+os.environ.update(dict.fromkeys(THREADS, "1"))  # of the kernels, whoever starts the session
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from claimbook import files
+from claimbook.check.kernel import THREADS
 from claimbook.pages import code_cells
-from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
+from claimbook.runs.memo import ARITHMETIC, VARIANT
 
 TAG = "parameters"  # papermill's convention
 SHOWN = 3  # moves of a page, the largest ones

@@ -5,17 +5,7 @@ What only the checker and the site need (audit, amendments) is not imported here
 
 from claimbook.ledger.conditions import compared_with
 from claimbook.ledger.record import Record, glue_text
-from claimbook.ledger.schema import (
-    FAILS,
-    HOLDS,
-    IN_PART,
-    NOT_TESTABLE,
-    OURS,
-    UNDECIDED_ROW,
-    VERDICTS,
-    load,
-    plain,
-)
+from claimbook.ledger.schema import FAILS, HOLDS, IN_PART, OURS, VERDICTS, load, plain
 from claimbook.ledger.text import count_outcomes, count_signs, format_value
 from claimbook.ledger.verdicts import Ledger
 
@@ -23,9 +13,7 @@ __all__ = [
     "FAILS",
     "HOLDS",
     "IN_PART",
-    "NOT_TESTABLE",
     "OURS",
-    "UNDECIDED_ROW",
     "VERDICTS",
     "Ledger",
     "Record",

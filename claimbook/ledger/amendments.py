@@ -14,7 +14,6 @@ one that does not confirm it has an exclamation mark, and no test lets it pass.
 
 import hashlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,11 +21,13 @@ from typing import Any, NamedTuple
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.schema import Claims, load, plain
+from claimbook.runs.provenance import git
 
 FILE = ROOT / "tests" / "rows.txt"
 HEAD = "# row, digests of its criterion and words, amendments | verdict | seeds that confirm it\n"
 REWORDED = "# reworded since "
 DISSENT = "!"
+WORDS = ("brief", "statement", "statistic", "tolerance", "quantity")
 
 
 class Note(NamedTuple):
@@ -71,25 +72,44 @@ class Note(NamedTuple):
 
 def notes_of(claims: Claims) -> dict[str, Note]:
     """Note every row as it is written now."""
-    return {
-        row.id: _note(plain(row), block.settings)
-        for block in claims.chapters.values()
-        for row in block.claims
-    }
-
-
-def _note(row: dict[str, Any], settings: Mapping[str, Any]) -> Note:
-    source, controls = row["source"], row["controls"]
-    tests = {name: (one["kind"], one["condition"]) for name, one in controls.items()}
-    criterion = [row["parts"], tests, row["expected"], source["document"], settings]
-    words = [row[name] for name in ("brief", "statement", "statistic", "tolerance", "quantity")]
-    words += [source, row["kind"], {name: one["what"] for name, one in controls.items()}]
-    return Note(_digest(criterion), _digest(words), len(row.get("amended", [])))
+    notes = {}
+    for block in claims.chapters.values():
+        for row in map(plain, block.claims):
+            source, controls = row["source"], row["controls"]
+            tests = {name: (one["kind"], one["condition"]) for name, one in controls.items()}
+            whats = {name: one["what"] for name, one in controls.items()}
+            criterion = [row["parts"], tests, row["expected"], source["document"], block.settings]
+            words = [*(row[field] for field in WORDS), source, row["kind"], whats]
+            amended = len(row.get("amended", []))
+            notes[row["id"]] = Note(_digest(criterion), _digest(words), amended)
+    return notes
 
 
 def _digest(content: Any) -> str:
     text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
+    """Say for each row why it may not be noted as it is, or why it may not be gone."""
+    now = notes_of(claims)
+    said = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
+    for row, note in notes.items():
+        if row in now and (reason := note.refused(now[row])):
+            yield f"{row}: {reason}"
+        elif row not in now and row not in said:
+            where = "name it in 'amended' of the row that took its place"
+            yield f"{row}: was measured and is gone, or renamed; {where}"
+
+
+def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
+    """Bring the notes up to the ledger; seeds of another criterion are dropped."""
+    found = {}
+    for row, now in notes_of(claims).items():
+        if row in notes:
+            old = notes[row] if notes[row].criterion == now.criterion else now
+            found[row] = now._replace(verdict=old.verdict, seeds=old.seeds)
+    return found
 
 
 # ------------------------------------------------------------------ the file
@@ -112,8 +132,8 @@ def read(path: Path = FILE) -> dict[str, Note]:
 
 def write(notes: Mapping[str, Note], path: Path = FILE, reworded: str = "") -> None:
     """Write the notes, below what was reworded."""
-    above = [line for line in _lines(path) if line.startswith(REWORDED)]
-    lines = [*above, *[reworded] * bool(reworded), *(f"{row} {one}" for row, one in notes.items())]
+    above = [line for line in [*_lines(path), reworded] if line.startswith(REWORDED)]
+    lines = [*above, *(f"{row} {one}" for row, one in notes.items())]
     write_atomically(path, HEAD + "\n".join(lines) + "\n")
 
 
@@ -121,38 +141,11 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf8").splitlines() if path.exists() else []
 
 
-def note_first_run(seen: Mapping[str, Note], path: Path = FILE) -> list[str]:
-    """Note the rows whose first number was just seen, and return their ids."""
+def note_first_run(seen: Mapping[str, Note], path: Path = FILE) -> None:
+    """Note the rows whose first number was just seen."""
     notes = read(path)
-    new = [row for row in seen if row not in notes]
-    if new:
-        write(notes | {row: seen[row] for row in new}, path)
-    return new
-
-
-def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
-    """Say for each row why it may not be noted as it is, or why it may not be gone."""
-    now = notes_of(claims)
-    said = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
-    for row, note in notes.items():
-        if row in now:
-            reason = note.refused(now[row])
-            if reason:
-                yield f"{row}: {reason}"
-        elif row not in said:
-            where = "name it in 'amended' of the row that took its place"
-            yield f"{row}: was measured and is gone, or renamed; {where}"
-
-
-def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
-    """Bring the notes up to the ledger; seeds of another criterion are dropped."""
-    found = {}
-    for row, now in notes_of(claims).items():
-        if row in notes:
-            same = notes[row].criterion == now.criterion
-            kept = notes[row] if same else now
-            found[row] = now._replace(verdict=kept.verdict, seeds=kept.seeds)
-    return found
+    if seen.keys() - notes.keys():
+        write({**notes, **{row: note for row, note in seen.items() if row not in notes}}, path)
 
 
 def main(reworded: list[str], path: Path = FILE) -> int:
@@ -167,12 +160,8 @@ def main(reworded: list[str], path: Path = FILE) -> int:
     if refused:
         print("not noted:", *refused, sep="\n  ")
         return 1
-    line = ""
-    if reworded:
-        command = ["git", "-C", str(ROOT), "rev-parse", "--short=7", "HEAD"]
-        commit = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-        line = f"{REWORDED}{commit}: {' '.join(reworded)}"
-    write(update(notes, claims), path, line)
+    line = f"{REWORDED}{git(ROOT, 'rev-parse', '--short=7', 'HEAD')}: {' '.join(reworded)}"
+    write(update(notes, claims), path, line if reworded else "")
     return 0
 
 

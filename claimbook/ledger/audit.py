@@ -16,10 +16,9 @@ from claimbook.ledger.schema import NULL, WRONG, Row
 from claimbook.ledger.text import comparison_text
 
 SAME = 1e-9  # relative
-EDGE = 1e-6  # of the margin: a value that lies so near to its edge was put there
+DIGITS = 1e-6  # relative: a number so near to one with three digits has no more
 ROOM = 0.8  # of an equality's margin: the largest half-width with which it may be tested
 NOTHING = 1e-12  # a computed number below it is zero
-LISTED = 5  # complaints of one row that are said before the rest is counted
 
 
 class Named(NamedTuple):
@@ -40,45 +39,32 @@ def complaints(record: Record, row: Row) -> list[str]:
 
     An excuse for nothing is complained of as well.
     """
-    found = list(audit(record, row))
+    found = [f"{row.id}: {one}" for one in audit(record, row)]
     if row.audit is not None:
         return [] if found else [f"{row.id}: its field 'audit' excuses nothing any more; remove it"]
-    listed = [f"{row.id}: {one}" for one in found[:LISTED]]
-    left = len(found) - LISTED
-    return [*listed, f"{row.id}: and {left} more findings of this row"] if left > 0 else listed
+    return found
 
 
 def audit(record: Record, row: Row) -> Iterator[str]:
     """Say what is wrong with a row's check, one sentence each."""
     parts = [Named(name, found) for name, found in record.parts.items()]
     controls = [Named(name, one, row.controls[name].kind) for name, one in record.controls.items()]
-    for named in [*parts, *controls]:
-        yield from _too_wide(named)
     for part in parts:
-        yield from _made_from_its_value(part)
+        yield from _held_against_itself(part)
     for control in controls:
         yield from _compares_nothing(control, parts)
+    for named in [*parts, *controls]:
+        yield from _too_wide(named)
     for first, second in combinations([*parts, *controls], 2):
         yield from _says_nothing_new(first, second)
     yield from _headline_of_no_part(record)
-
-
-def disguised(before: Record, after: Record) -> Iterator[str]:
-    """Name the numbers without half-width that moved with the master seed: they were sampled."""
-    for what in ("part", "control"):
-        old, new = getattr(before, f"{what}s"), getattr(after, f"{what}s")
-        for name in old.keys() & new.keys():
-            if not _exact(old[name]) or not _exact(new[name]):
-                continue
-            if not math.isclose(old[name].value, new[name].value, rel_tol=SAME, abs_tol=NOTHING):
-                yield f"{after.id}, {what} '{name}'"
 
 
 # -------------------------------------------------------------- one comparison
 
 
 def _too_wide(named: Named) -> Iterator[str]:
-    """An equality's interval must leave room in the margin, or trials enough were not taken.
+    """Name an equality whose interval leaves no room in its margin: it has too few trials.
 
     Where the statement is exactly true, a half-width of :data:`ROOM` margins leaves the value a
     quarter of a half-width, about a standard error, to err before the check is undecided. A part
@@ -91,22 +77,15 @@ def _too_wide(named: Named) -> Iterator[str]:
         yield f"{named} could hardly be supported: its interval {size}; take more trials"
 
 
-def _made_from_its_value(part: Named) -> Iterator[str]:
-    """A tolerance that was made from the deviation puts the value on its edge."""
+def _held_against_itself(part: Named) -> Iterator[str]:
+    """Name a part that is its theory to the last bit: that was made of the same draws."""
     found = part.found
-    deviation = abs(found.value - found.bound)
-    sizes = (found.margin, found.half_width)
-    for edge in (*sizes, sum(sizes), abs(sizes[0] - sizes[1])):
-        near = edge > 0 and abs(deviation - edge) <= EDGE * edge
-        if near and not (_round(found.value) and _round(edge)):
-            yield f"{part} lies on the edge of its own tolerance: was that made from the value?"
-            return
-    if found.two_sided and deviation == 0 and not _round(found.value):
+    if found.two_sided and found.value == found.bound and not _round(found.value):
         yield f"{part} is its target to the last bit: it is held against itself"
 
 
 def _compares_nothing(control: Named, parts: list[Named]) -> Iterator[str]:
-    """A control needs a number of its own, and a null one must be able to find an effect."""
+    """Name a control that has no number of its own, and a null one that can find no effect."""
     found, is_null = control.found, control.kind == NULL
     nothing = abs(found.value) <= NOTHING and _exact(found)
     if (is_null and found.value == 0) or (nothing and (is_null or abs(found.bound) <= NOTHING)):
@@ -121,7 +100,7 @@ def _compares_nothing(control: Named, parts: list[Named]) -> Iterator[str]:
 
 
 def _says_nothing_new(first: Named, second: Named) -> Iterator[str]:
-    """Of one number the same test, the opposite one, or one that follows is no second test."""
+    """Name a second test of a number that is the first, its opposite, or follows from it."""
     one, other = _upright(first.found), _upright(second.found)
     if one.test != other.test:
         return
@@ -137,7 +116,7 @@ def _says_nothing_new(first: Named, second: Named) -> Iterator[str]:
 
 
 def _headline_of_no_part(record: Record) -> Iterator[str]:
-    """Where all parts were sampled, so was the number shown, or it is a count."""
+    """Name a number shown that has no interval where all parts have one, but for a count."""
     if record.value is None or record.half_width or float(record.value).is_integer():
         return
     parts = record.parts.values()
@@ -168,4 +147,4 @@ def _exact(found: Comparison) -> bool:
 
 def _round(value: float) -> bool:
     """Tell a count, or a number with few digits but for the error of a computation."""
-    return math.isclose(value, float(f"{value:.3g}"), rel_tol=EDGE) or value.is_integer()
+    return math.isclose(value, float(f"{value:.3g}"), rel_tol=DIGITS) or value.is_integer()

@@ -68,7 +68,7 @@ class Comparison:
         return replace(self, value=-self.value, test=test, bound=-self.bound)
 
 
-def equal(found: float | Estimate, target: float, *, tol: float) -> Comparison:
+def equal(estimate: float | Estimate, target: float, tol: float) -> Comparison:
     r"""Compare a number with a ``target``, to within the margin ``tol``.
 
     Supported where all of its interval lies within the margin, contradicted where all of it lies
@@ -85,24 +85,22 @@ def equal(found: float | Estimate, target: float, *, tol: float) -> Comparison:
     >>> equal(Measured(1.02, 0.1), 1.0, tol=0.05).outcome  # too noisy to say
     'undecided'
     """
-    target = _finite("target", target)
-    margin = _finite("tol", tol)
+    target, margin = _finite("target", target), _finite("tol", tol)
     if margin <= 0:
         raise ValueError(f"tol must be above zero; got {margin:g}")
-    return _comparison(EQUAL, found, target, f"= {target:.4g} to within {margin:.2g}", margin)
+    return _comparison(EQUAL, estimate, target, f"= {target:.4g} to within {margin:.2g}", margin)
 
 
-def within(found: float | Estimate, low: float, high: float) -> Comparison:
+def within(estimate: float | Estimate, low: float, high: float) -> Comparison:
     """Compare a number with [low, high], whose half length is the margin of :func:`equal`."""
-    low = _finite("low", low)
-    high = _finite("high", high)
+    low, high = _finite("low", low), _finite("high", high)
     if low >= high:
         raise ValueError(f"low must be below high; got low = {low}, high = {high}")
     margin = (high - low) / 2
-    return _comparison(EQUAL, found, low + margin, f"in [{low:.4g}, {high:.4g}]", margin)
+    return _comparison(EQUAL, estimate, low + margin, f"in [{low:.4g}, {high:.4g}]", margin)
 
 
-def greater(found: float | Estimate, bound: float = 0.0) -> Comparison:
+def greater(estimate: float | Estimate, bound: float = 0.0) -> Comparison:
     """Test whether a number lies above ``bound``.
 
     Supported where all of its interval is above, contradicted where all of it is below.
@@ -110,52 +108,45 @@ def greater(found: float | Estimate, bound: float = 0.0) -> Comparison:
     >>> [greater(Measured(gap, 0.4, 9)).outcome for gap in (1.0, 0.2, -1.0)]
     ['supported', 'undecided', 'contradicted']
     """
-    bound = _finite("bound", bound)
-    return _comparison(GREATER, found, bound, f"> {bound:.4g}")
+    return _comparison(GREATER, estimate, _finite("bound", bound))
 
 
-def less(found: float | Estimate, bound: float = 0.0) -> Comparison:
+def less(estimate: float | Estimate, bound: float = 0.0) -> Comparison:
     """Test whether a number lies below ``bound``: the mirror image of :func:`greater`."""
-    bound = _finite("bound", bound)
-    return _comparison(LESS, found, bound, f"< {bound:.4g}")
+    return _comparison(LESS, estimate, _finite("bound", bound))
 
 
-def measured(found: float | Estimate) -> Measured:
+def _comparison(
+    test: str, estimate: float | Estimate, bound: float, against: str = "", margin: float = 0.0
+) -> Comparison:
+    found = measured(estimate)
+    if test == EQUAL:
+        deviation = abs(found.value - bound)
+        holds = deviation + found.half_width <= margin
+        fails = deviation > margin + found.half_width
+    else:
+        gap = found.value - bound if test == GREATER else bound - found.value
+        holds, fails = gap > found.half_width, gap < -found.half_width
+    outcome = SUPPORTED if holds else CONTRADICTED if fails else UNDECIDED
+    dof = found.dof if math.isfinite(found.dof) else None
+    against = against or f"{test} {bound:.4g}"
+    return Comparison(found.value, found.half_width, against, outcome, test, bound, margin, dof)
+
+
+def measured(estimate: float | Estimate) -> Measured:
     """Check an estimate, or a number where nothing was sampled.
 
     Raises ``TypeError`` for what is neither, ``ValueError`` for a value or a half-width that is not
     finite, a negative half-width, and degrees of freedom that are not above zero.
     """
-    if not isinstance(found, Estimate):
-        return Measured(_finite("value", found))
-    value, half_width = _finite("value", found.value), _finite("half_width", found.half_width)
+    if not isinstance(estimate, Estimate):
+        return Measured(_finite("value", estimate))
+    value, half_width = _finite("value", estimate.value), _finite("half_width", estimate.half_width)
     if half_width < 0:
         raise ValueError(f"half_width must be zero or above; got {half_width:g}")
-    if half_width and not found.dof > 0:
-        raise ValueError(f"dof must be above zero; got {found.dof!r}")
-    return Measured(value, half_width, found.dof if half_width else math.inf)
-
-
-def outcome_of(test: str, found: Measured, bound: float, margin: float) -> str:
-    """Judge a number by the rules of :func:`equal`, :func:`greater` and :func:`less`."""
-    if test == EQUAL:
-        distance = abs(found.value - bound)
-        if distance > margin + found.half_width:
-            return CONTRADICTED
-        return SUPPORTED if distance + found.half_width <= margin else UNDECIDED
-    gap = found.value - bound if test == GREATER else bound - found.value
-    if gap > found.half_width:
-        return SUPPORTED
-    return CONTRADICTED if gap < -found.half_width else UNDECIDED
-
-
-def _comparison(
-    test: str, found: float | Estimate, bound: float, against: str, margin: float = 0.0
-) -> Comparison:
-    number = measured(found)
-    outcome = outcome_of(test, number, bound, margin)
-    dof = number.dof if math.isfinite(number.dof) else None
-    return Comparison(number.value, number.half_width, against, outcome, test, bound, margin, dof)
+    if half_width and not estimate.dof > 0:
+        raise ValueError(f"dof must be above zero; got {estimate.dof!r}")
+    return Measured(value, half_width, estimate.dof if half_width else math.inf)
 
 
 def _finite(name: str, value: object) -> float:

@@ -29,22 +29,16 @@ from claimbook.files import packages
 from claimbook.ledger.comparison import Comparison, Estimate, equal, greater, less, within
 
 FUNCTIONS: Mapping[str, Callable[..., float]] = {
-    "abs": abs,
-    "exp": math.exp,
-    "log": math.log,
-    "log10": math.log10,
-    "max": max,
-    "min": min,
-    "sqrt": math.sqrt,
+    **{"abs": abs, "max": max, "min": min},
+    **{one.__name__: one for one in (math.exp, math.log, math.log10, math.sqrt)},
 }
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
-_FORMS = (  # the signs of a condition, and what stands between them
-    (">", re.compile(r">(?P<bound>.+)")),
-    ("<", re.compile(r"<(?P<bound>.+)")),
-    ("=", re.compile(r"=(?P<target>.+)±(?P<margin>.+)")),
-    ("in", re.compile(r"in \[(?P<low>.+?),(?P<high>[^,]+)\]")),
+FORMS = (  # of a condition: the signs, and how an estimate is compared with what stands between
+    (r">(?P<bound>.+)", greater),
+    (r"<(?P<bound>.+)", less),
+    (r"=(?P<target>.+)±(?P<tol>.+)", equal),
+    (r"in \[(?P<low>.+?),(?P<high>[^,]+)\]", within),
 )
-_DOTTED = re.compile(r"\w+(\.\w+)+")
 WANTED = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
 
 Part = Estimate | float
@@ -71,9 +65,13 @@ def compared_with(estimate: Part, **numbers: float) -> ComparedWith:
 
 
 class Expression(NamedTuple):
-    """A compiled expression, and the names in it but for those in calls of the packages."""
+    """A compiled expression, the functions of the packages that it calls, and its other names.
+
+    The names in a call of the packages are not among them.
+    """
 
     code: CodeType
+    calls: frozenset[str]
     names: frozenset[str]
 
     @classmethod
@@ -84,12 +82,15 @@ class Expression(NamedTuple):
         except SyntaxError:
             raise ValueError(f"'{text.strip()}' is no expression") from None
         names = frozenset(_names(tree.body))
-        return cls(compile(_OneName().visit(tree), "<condition>", "eval"), names)
+        calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        dotted = frozenset(ast.unparse(one) for one in calls if isinstance(one, ast.Attribute))
+        return cls(compile(_OneName().visit(tree), "<condition>", "eval"), dotted, names)
 
     def value(self, numbers: Mapping[str, Any]) -> float:
         """Evaluate it; ``KeyError`` for a name without a value."""
+        functions = {**FUNCTIONS, **{name: function_of(name) for name in self.calls}}
         try:
-            return float(eval(self.code, {"__builtins__": {}}, _Known({**FUNCTIONS, **numbers})))
+            return float(eval(self.code, {"__builtins__": {}}, {**functions, **numbers}))
         except NameError as error:
             known = sorted(numbers)
             raise KeyError(f"'{error.name}' has no value; known are {known}") from None
@@ -110,7 +111,7 @@ def _names(node: ast.expr) -> list[str]:
             inside = [name for argument in node.args for name in _names(argument)]
             if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
                 return inside
-            if isinstance(node.func, ast.Attribute) and _DOTTED.fullmatch(ast.unparse(node.func)):
+            if re.fullmatch(r"\w+(\.\w+)+", ast.unparse(node.func)):
                 return []
     raise ValueError(f"'{ast.unparse(node)}' may not stand in a condition")
 
@@ -122,21 +123,16 @@ class _OneName(ast.NodeTransformer):
         return ast.copy_location(ast.Name(ast.unparse(node), ast.Load()), node)
 
 
-class _Known(dict[str, Any]):
-    """The numbers and functions that an expression may use."""
-
-    def __missing__(self, name: str) -> Callable[..., float]:
-        """Import the function with a dotted name from the packages that the book names."""
-        if "." not in name:
-            raise KeyError(name)
-        for package in packages():
-            with suppress(ImportError, AttributeError):
-                found = pkgutil.resolve_name(f"{package}.{name}")
-                home = getattr(found, "__module__", None) or ""  # not what it imports itself
-                if callable(found) and home.partition(".")[0] == package:
-                    function: Callable[..., float] = found
-                    return function
-        raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
+def function_of(name: str) -> Callable[..., float]:
+    """Import a function of the book's packages, which must define it, by its dotted name."""
+    for package in packages():
+        with suppress(ImportError, AttributeError):
+            found = pkgutil.resolve_name(f"{package}.{name}")
+            home = getattr(found, "__module__", None) or ""
+            if callable(found) and home.partition(".")[0] == package:
+                function: Callable[..., float] = found
+                return function
+    raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
 
 
 # ------------------------------------------------------------------ conditions
@@ -146,11 +142,11 @@ class _Known(dict[str, Any]):
 class Condition:
     """What one part or control is held to.
 
-    ``numbers`` are those in the part's name, for which the condition's name has a place.
+    ``numbers`` are those in the part's name, for which the name in the ledger has a place.
     """
 
     text: str
-    test: str
+    comparison: Callable[..., Comparison]
     expressions: Mapping[str, Expression]
     numbers: Mapping[str, float]
 
@@ -161,12 +157,12 @@ class Condition:
         >>> Condition.parse("= 2/3 ± 0.01").compare(0.6661, {}).outcome
         'supported'
         """
-        for test, form in _FORMS:
-            found = form.fullmatch(text.strip())
+        for form, comparison in FORMS:
+            found = re.fullmatch(form, text.strip())
             if found:
                 pieces = found.groupdict().items()
                 read = {name: Expression.parse(piece) for name, piece in pieces}
-                return cls(text.strip(), test, read, numbers or {})
+                return cls(text.strip(), comparison, read, numbers or {})
         raise ValueError(f"a condition must read {WANTED}; got {text!r}")
 
     def compare(self, part: Part | ComparedWith, settings: Mapping[str, Any]) -> Comparison:
@@ -180,13 +176,7 @@ class Condition:
         self._refuse(given, settings)
         known = {**settings, **self.numbers, **given}
         at = {name: expression.value(known) for name, expression in self.expressions.items()}
-        if self.test == ">":
-            return greater(estimate, at["bound"])
-        if self.test == "<":
-            return less(estimate, at["bound"])
-        if self.test == "=":
-            return equal(estimate, at["target"], tol=at["margin"])
-        return within(estimate, at["low"], at["high"])
+        return self.comparison(estimate, **at)
 
     def _refuse(self, given: Mapping[str, float], settings: Mapping[str, Any]) -> None:
         """Refuse a number of the page that would replace one of the ledger, or stand for none."""
@@ -194,7 +184,7 @@ class Condition:
         taken = sorted(set(given) & {*settings, *self.numbers, *FUNCTIONS})
         if taken:
             raise ValueError(f"{said}, but {taken} are the ledger's own")
-        margin = self.expressions.get("margin")
+        margin = self.expressions.get("tol")
         if margin is not None and margin.names & set(given):
             raise ValueError(f"{said}, but a margin must be a number or a function of the packages")
         unused = [name for name in given if not re.search(rf"\b{name}\b", self.text)]
@@ -202,32 +192,23 @@ class Condition:
             raise ValueError(f"{said}, but it does not name {unused}")
 
 
-def condition_of(parts: str | Mapping[str, str], name: str) -> Condition:
+def condition_of(parts: str | Mapping[str, str], name: str) -> tuple[str, Condition]:
     """Choose the condition of the part with this name: its own, or the first pattern that fits.
 
-    Raises ``KeyError`` where a part has no condition.
+    Returns the pattern, too. Raises ``KeyError`` where a part has no condition.
 
-    >>> condition_of({"d = {d}": "> 1/d", "*": "> 0"}, "d = 5").numbers
+    >>> condition_of({"d = {d}": "> 1/d", "*": "> 0"}, "d = 5")[1].numbers
     {'d': 5.0}
     """
-    pattern = pattern_of(parts, name)
-    text = parts if isinstance(parts, str) else parts[pattern]
-    found = _as_pattern(pattern).fullmatch(name)
-    numbers = {}
-    for key, words in (found.groupdict() if found else {}).items():
-        with suppress(ValueError):
-            numbers[key] = float(words)
-    return Condition.parse(text, numbers)
-
-
-def pattern_of(parts: str | Mapping[str, str], name: str) -> str:
-    """Find the name in the ledger under which a part's condition stands; ``KeyError`` for none."""
     named = {"": parts} if isinstance(parts, str) else parts
-    if name in named:
-        return name
-    for pattern in named:
-        if _as_pattern(pattern).fullmatch(name):
-            return pattern
+    for pattern in [name] if name in named else named:
+        found = _as_pattern(pattern).fullmatch(name)
+        if found:
+            numbers = {}
+            for key, words in found.groupdict().items():
+                with suppress(ValueError):
+                    numbers[key] = float(words)
+            return pattern, Condition.parse(named[pattern], numbers)
     raise KeyError(f"no condition for the part '{name}'; the ledger has {list(named)}")
 
 
@@ -237,14 +218,15 @@ def _as_pattern(name: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", anything))
 
 
-def check_conditions(parts: str | Mapping[str, str] | None) -> None:
+def check_conditions(parts: str | Mapping[str, str]) -> None:
     """Refuse ``parts`` of a row that are empty or hold what is no condition.
 
     Raises ``ValueError``, which names the part.
     """
-    if not parts:
+    named = {"": parts} if isinstance(parts, str) else parts
+    if not any(named.values()):
         raise ValueError(f"must be a condition, or map parts to conditions; got {parts!r}")
-    for name, text in {"": parts}.items() if isinstance(parts, str) else parts.items():
+    for name, text in named.items():
         try:
             _as_pattern(name)
             Condition.parse(text)

@@ -60,12 +60,11 @@ class Record:
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> "Record":
         """Read what :meth:`to_json` wrote; ``TypeError`` where it is no record's."""
-        groups = {}
-        for group in ("parts", "controls"):
-            groups[group] = {
-                found["name"]: Comparison(**{k: v for k, v in found.items() if k != "name"})
-                for found in fields[group]
-            }
+        groups: dict[str, Any] = {"parts": {}, "controls": {}}
+        for group, compared in groups.items():
+            for found in map(dict, fields[group]):
+                name = found.pop("name")
+                compared[name] = Comparison(**found)
         return cls(**{**fields, **groups})
 
 

@@ -2,10 +2,10 @@
 
 import datetime
 import functools
-import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -23,7 +23,6 @@ Kind = Literal["identity", "inequality", "rate", "limit", "ordering", "training 
 ControlKind = Literal["wrong", "null", "right"]
 WRONG, NULL, RIGHT = "wrong", "null", "right"
 OURS = "ours"
-_IN_ROW = re.compile(r"\$\.claims\[(\d+)\]")  # in msgspec's messages
 AUDIT_EXCUSES = 10
 BRIEF = 140  # characters: two lines of a page
 
@@ -166,6 +165,19 @@ class Claims(Strict, frozen=True):
     documents: dict[str, Document]
     chapters: dict[str, Block]
 
+    def __post_init__(self) -> None:
+        chapter_of: dict[str, str] = {}
+        for name, block in self.chapters.items():
+            for row in block.claims:
+                where = f"chapter {name}, row {row.id}: field"
+                if row.source.document not in self.documents:
+                    wanted = f"must be one of {list(self.documents)}"
+                    raise ValueError(f"{where} 'source.document' {wanted}")
+                if row.id in chapter_of:
+                    taken = chapter_of[row.id]
+                    raise ValueError(f"{where} 'id' is already used in chapter {taken}")
+                chapter_of[row.id] = name
+
     @property
     def rows(self) -> Iterator[Row]:
         """All rows, in the order of the file."""
@@ -173,9 +185,9 @@ class Claims(Strict, frozen=True):
             yield from block.claims
 
 
-class _Outline(Strict, frozen=True):
-    documents: dict[str, Any]
-    chapters: dict[str, Any]
+def plain(claims: Struct) -> Any:
+    """Return the mappings of the file, without the fields that were not given."""
+    return msgspec.to_builtins(claims, builtin_types=(datetime.date,))
 
 
 def load(path: Path = CLAIMS_FILE) -> Claims:
@@ -188,56 +200,35 @@ def load(path: Path = CLAIMS_FILE) -> Claims:
     return _parsed(path, state.st_mtime_ns, state.st_size)
 
 
-def plain(claims: Struct) -> Any:
-    """Return the mappings of the file, without the fields that were not given."""
-    return msgspec.to_builtins(claims, builtin_types=(datetime.date,))
-
-
 @functools.cache
 def _parsed(path: Path, _mtime_ns: int, _size: int) -> Claims:
     """Validate the content of ``path``, for which time and size stand in the cache's key."""
-    file = path.name
     try:
         data = read_yaml(path)
+        return msgspec.convert(data, Claims)
+    except msgspec.ValidationError as error:
+        raise LedgerError(f"{path.name}{_fault(data) or f': {error}'}") from None
     except ValueError as error:
         raise LedgerError(str(error)) from None
-    outline = _convert(file, data, _Outline)
-    documents = {
-        key: _convert(f"{file}, document {key}", one, Document)
-        for key, one in outline.documents.items()
-    }
-    chapters = {
-        name: _convert(f"{file}, chapter {name}", one, Block)
-        for name, one in outline.chapters.items()
-    }
-    chapter_of: dict[str, str] = {}
-    for name, block in chapters.items():
-        for row in block.claims:
-            where = f"{file}, chapter {name}, row {row.id}"
-            if row.source.document not in documents:
-                wanted = f"must be one of {list(documents)}; got {row.source.document!r}"
-                raise LedgerError(f"{where}: field 'source.document' {wanted}")
-            if row.id in chapter_of:
-                taken = chapter_of[row.id]
-                raise LedgerError(f"{where}: field 'id' is already used in chapter {taken}")
-            chapter_of[row.id] = name
-    return Claims(documents, chapters)
 
 
-Type = TypeVar("Type")
+def _fault(data: Any) -> str:
+    """Say in which document, row or chapter a ledger breaks the schema; empty where in none."""
+    with suppress(AttributeError, KeyError, TypeError):
+        for where, piece, schema in _pieces(data):
+            try:
+                msgspec.convert(piece, schema)
+            except msgspec.ValidationError as error:
+                return f", {where}: {error}"
+    return ""
 
 
-def _convert(where: str, given: Any, schema: type[Type]) -> Type:
-    """Validate a part of the file; the error names the row where it lies in one."""
-    try:
-        return msgspec.convert(given, schema)
-    except msgspec.ValidationError as error:
-        said = str(error)
-        found = _IN_ROW.search(said)
-        if found:
-            number = int(found[1])
-            row = given["claims"][number]
-            name = row.get("id") if isinstance(row, dict) else None
-            where = f"{where}, row {name or f'number {number + 1}'}"
-            said = _IN_ROW.sub("$", said)
-        raise LedgerError(f"{where}: {said}") from None
+def _pieces(data: Any) -> Iterator[tuple[str, Any, type[Strict]]]:
+    """Go through the parts of a ledger that have a name, the smallest first."""
+    for key, one in data["documents"].items():
+        yield f"document {key}", one, Document
+    for name, block in data["chapters"].items():
+        for number, row in enumerate(block.get("claims", []), 1):
+            id = row.get("id") if isinstance(row, dict) else None
+            yield f"chapter {name}, row {id or f'number {number}'}", row, Row
+        yield f"chapter {name}", block, Block

@@ -15,14 +15,14 @@ A control that does not do what its kind demands (a *wrong* formula that is not 
 cannot tell right from wrong proves nothing. A verdict never raises; ``tests/expected`` compares.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from claimbook.files import settings
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
-from claimbook.ledger.conditions import ComparedWith, Condition, Part, condition_of, pattern_of
+from claimbook.ledger.conditions import ComparedWith, Part, condition_of
 from claimbook.ledger.record import Record, display
 from claimbook.ledger.schema import (
     CLAIMS_FILE,
@@ -129,75 +129,60 @@ class Ledger:
         Each is an estimate, or a number where nothing was sampled;
         :func:`~claimbook.ledger.compared_with` adds the numbers that its condition names. ``value``
         is the number that the ledger shows; a single part is its own. Raises ``KeyError`` for an id
-        that is not in the chapter's block and for a part without a condition, ``ValueError`` for a
-        second check of a row, for no parts, for a condition without a part, for controls other than
-        the row's, and for a value that is not finite.
+        that is not in the chapter's block and for what has no condition, ``ValueError`` for a
+        second check of a row, for no parts, for a condition without a part or a control, and for a
+        value that is not finite.
         """
-        row = self._row(id)
+        if id not in self.rows:
+            raise KeyError(f"id must be one of {list(self.rows)}; got {id!r}")
+        if id in self.records:
+            raise ValueError(f"{id} is already checked in {self.chapter}; a row has one check")
+        row = self.rows[id]
         named = dict(parts) if isinstance(parts, Mapping) else {"": parts}
         if not named:
             raise ValueError(f"parts of {id} must hold at least one estimate; got none")
-        if set(controls) != set(row.controls):
-            wanted = sorted(row.controls)
-            raise ValueError(f"controls of {id} must be {wanted}; got {sorted(controls)}")
         if value is None and not isinstance(parts, Mapping):
             value = parts
         shown, half_width = _headline(id, value)
-        compared_parts = self._parts(row, named)
-        compared_controls = {name: self._control(row, name, one) for name, one in controls.items()}
+        compared = self._compare(row, "part", row.parts, named)
+        tests = {name: control.condition for name, control in row.controls.items()}
+        compared_controls = self._compare(row, "control", tests, controls)
         why = "; ".join(failed_controls(row, compared_controls))
-        outcomes = [part.outcome for part in compared_parts.values()]
         record = Record(
             chapter=self.chapter,
             id=id,
-            verdict=NOT_TESTABLE if why else verdict_of(outcomes),
+            verdict=NOT_TESTABLE if why else verdict_of(one.outcome for one in compared.values()),
             value=shown,
             half_width=half_width,
-            parts=compared_parts,
+            parts=compared,
             controls=compared_controls,
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row.quantity, compared_parts, shown, half_width, why),
+            finding=finding_of(row.quantity, compared, shown, half_width, why),
         )
         self.records[id] = record
         display(record)
         return record
 
-    def _row(self, id: str) -> Row:
-        if id not in self.rows:
-            raise KeyError(f"id must be one of {list(self.rows)}; got {id!r}")
-        if id in self.records:
-            raise ValueError(f"{id} is already checked in {self.chapter}; a row has one check")
-        return self.rows[id]
-
-    def _parts(self, row: Row, parts: Mapping[str, Given]) -> dict[str, Comparison]:
-        """Compare the parts; at the book's settings every condition has one."""
-        conditions = row.parts
+    def _compare(
+        self, row: Row, what: str, conditions: str | Mapping[str, str], given: Mapping[str, Given]
+    ) -> dict[str, Comparison]:
+        """Compare parts or controls; at the book's settings every condition has one."""
+        compared, used = {}, set()
+        for name, found in given.items():
+            try:
+                pattern, condition = condition_of(conditions, name)
+                compared[name] = condition.compare(found, self.settings)
+            except (KeyError, TypeError, ValueError) as error:
+                where = f"{row.id}, {what} '{name}'"
+                raise type(error)(f"{where}: {error.args[0]}") from None
+            used.add(pattern)
         if self.default_settings and not isinstance(conditions, str):
-            used = {pattern_of(conditions, name) for name in parts}
             left = [name for name in conditions if name not in used]
             if left:
-                raise ValueError(f"{row.id}: conditions without a part: {left}")
-        compared = {}
-        for name, found in parts.items():
-            with _naming(f"{row.id}, part '{name}'"):
-                compared[name] = condition_of(conditions, name).compare(found, self.settings)
+                raise ValueError(f"{row.id}: conditions without a {what}: {left}")
         return compared
-
-    def _control(self, row: Row, name: str, control: Given) -> Comparison:
-        with _naming(f"{row.id}, control '{name}'"):
-            condition = Condition.parse(row.controls[name].condition)
-            return condition.compare(control, self.settings)
-
-
-@contextmanager
-def _naming(where: str) -> Iterator[None]:
-    """Name the row in an error of a comparison."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError) as error:
-        raise type(error)(f"{where}: {error.args[0]}") from None
 
 
 def _headline(id: str, value: Given | None) -> tuple[float, float]:

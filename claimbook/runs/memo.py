@@ -17,8 +17,12 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from claimbook.files import CARRIED, ROOT, write_atomically
-from claimbook.runs.page_key import PACKAGES, closure, digest, files_of
-from claimbook.runs.processor import ARITHMETIC, VARIANT
+from claimbook.runs import page_key
+from claimbook.runs.page_key import PACKAGES
+
+# the variables by which torch is told to use plainer instructions, and a run to stand for another
+# machine (make portability)
+ARITHMETIC, VARIANT = "ATEN_CPU_CAPABILITY", "CLAIMBOOK_VARIANT"
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -40,7 +44,8 @@ def cached(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         packages = " or ".join(PACKAGES)
         raise ValueError(f"function must be one of {packages}, by name; got {module}.{name}")
     call = serialise((module, name, args, sorted(kwargs.items())))
-    file = folder() / call_digest(call) / f"{code_digest(frozenset(modules(call)))}.pickle"
+    digest = hashlib.sha256(call).hexdigest()[:32]
+    file = folder() / digest / f"{code_digest(frozenset(modules(call)))}.pickle"
     try:
         found: T = pickle.loads(file.read_bytes())
         return found
@@ -61,11 +66,6 @@ def serialise(call: object) -> bytes:
     return file.getvalue()
 
 
-def call_digest(call: bytes) -> str:
-    """Digest a serialised call."""
-    return hashlib.sha256(call).hexdigest()[:32]
-
-
 def modules(call: bytes) -> set[str]:
     """Collect the packages' modules that a serialised call names: its function's and arguments'.
 
@@ -79,7 +79,8 @@ def modules(call: bytes) -> set[str]:
 @cache
 def code_digest(names: frozenset[str], root: Path = ROOT) -> str:
     """Digest some modules, all that these import, the lock and the interpreter."""
-    return digest(files_of(closure(names, root), root), root)
+    files = page_key.files_of(page_key.closure(names, root), root)
+    return page_key.digest(files, root)
 
 
 class _ByValue(pickle.Pickler):

@@ -13,7 +13,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
@@ -41,32 +40,27 @@ def modules_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     return files_of(reached(cells, root), root)
 
 
-def inputs(root: Path = ROOT) -> str:
-    """Digest all that any page reads beside its own source, with the site's code."""
-    packages = [path for package in PACKAGES for path in files_under(root / package)]
-    files = {*packages, *files_under(root / RECORDED), root / CLAIMS}
-    return digest(sorted(files), root)
-
-
 def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
-    """List the records whose name is a string in the cells; all for a cell that is no Python."""
+    """List the records whose name is a string in the cells."""
     folder = root / RECORDED
     known = {
         path.relative_to(folder).with_suffix("").as_posix(): path for path in files_under(folder)
     }
-    try:
-        texts = {text for cell in cells for text in strings(cell)}
-    except SyntaxError:
-        texts = set(known)
-    return sorted(known[name] for name in texts & set(known))
+    nodes = [node for cell in cells for node in nodes_of(cell)]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
+    return sorted(path for name, path in known.items() if name in texts)
 
 
 @cache
-def strings(source: str) -> frozenset[str]:
-    """Collect the strings that are written in a piece of code."""
-    nodes = ast.walk(ast.parse(source))
-    constants = (node.value for node in nodes if isinstance(node, ast.Constant))
-    return frozenset(value for value in constants if isinstance(value, str))
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """Parse a piece of code; what is no plain Python has no part.
+
+    It is in the key as a text, and the checker asks the kernel what it has loaded and read.
+    """
+    try:
+        return tuple(ast.walk(ast.parse(source)))
+    except SyntaxError:
+        return ()
 
 
 # ------------------------------------------------------------------ the ledger
@@ -75,27 +69,17 @@ def strings(source: str) -> frozenset[str]:
 def block_of(chapter: str, root: Path = ROOT) -> Mapping[str, Any]:
     """Read the ledger's block of a chapter, not validated; empty without one."""
     path = root / CLAIMS
-    if not path.exists():
-        return {}
-    state = path.stat()
-    chapters = _parsed(path, state.st_mtime_ns, state.st_size)["chapters"]
-    block: Mapping[str, Any] = chapters.get(chapter, {})
-    return block
-
-
-@cache
-def _parsed(path: Path, _mtime_ns: int, _size: int) -> Any:
-    return read_yaml(path)
+    block: Mapping[str, Any] = {}
+    return read_yaml(path)["chapters"].get(chapter, block) if path.exists() else block
 
 
 def used_fields(block: Mapping[str, Any]) -> dict[str, Any]:
     """Drop the fields of a block that no run reads."""
     rows = [{name: row[name] for name in USED if name in row} for row in block.get("claims", [])]
     for row in rows:
-        controls = row.get("controls", {})
         row["controls"] = {
             name: {field: said for field, said in control.items() if field != "what"}
-            for name, control in controls.items()
+            for name, control in row.get("controls", {}).items()
         }
     return {"claims": rows} | {name: block[name] for name in USED if name in block}
 
@@ -104,17 +88,8 @@ def used_fields(block: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def reached(sources: Iterable[str], root: Path = ROOT) -> set[str]:
-    """Collect the modules of the packages that ``sources`` import, directly or in turn.
-
-    A source that is no plain Python reaches all of them.
-    """
-    direct: set[str] = set()
-    for source in sources:
-        try:
-            direct |= imported(source)
-        except SyntaxError:
-            direct |= set(all_modules(root))
-    return closure(direct, root)
+    """Collect the modules of the packages that ``sources`` import, directly or in turn."""
+    return closure({name for source in sources for name in imported(source)}, root)
 
 
 def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:
@@ -127,10 +102,8 @@ def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:
         if path is not None:
             reached.add(name)
             above = name.rpartition(".")[0]
-            ahead.append(above)
-            with suppress(SyntaxError):  # then nothing can import it, and its text is in the digest
-                text = path.read_text(encoding="utf8")
-                ahead.extend(imported(text, name if path.name == "__init__.py" else above))
+            package = name if path.name == "__init__.py" else above
+            ahead += [above, *imported(path.read_text(encoding="utf8"), package)]
     return reached
 
 
@@ -141,7 +114,7 @@ def imported(source: str, package: str = "") -> frozenset[str]:
     They may be modules: of ``from a import b`` both ``a`` and ``a.b``.
     """
     names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -160,14 +133,6 @@ def file_of(name: str, root: Path) -> Path | None:
         if file.is_file():
             return file
     return None
-
-
-def all_modules(root: Path) -> list[str]:
-    """List every module of the packages."""
-    files = [path for package in PACKAGES for path in files_under(root / package)]
-    paths = [path.relative_to(root) for path in files]
-    names = [path.with_suffix("").parts for path in paths if path.suffix == ".py"]
-    return [".".join(name[:-1] if name[-1] == "__init__" else name) for name in names]
 
 
 def files_of(names: Iterable[str], root: Path = ROOT) -> list[Path]:

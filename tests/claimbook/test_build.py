@@ -66,25 +66,6 @@ def test_a_site_is_current_until_something_that_it_is_made_of_changes(program, r
     assert build.main(["--current"], root) == 1
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "words"),
-    [
-        (
-            "book/references.bib",
-            "@article{one, title = {A}\n@article{two, title = {B}}\n",
-            "book/references.bib: syntax error in line 2",
-        ),
-        ("_toc.yml", "format: 'jb-book\n", "_toc.yml, line 2: found unexpected end of stream"),
-    ],
-)
-def test_a_broken_file_is_named_before_anything_is_built(program, root, capsys, name, text, words):
-    program("reading\n")
-    (root / name).write_text(text)
-    assert build.main([], root) == 1
-    assert capsys.readouterr().out.startswith(words)
-    assert not (root / "_build").exists()
-
-
 def test_an_unknown_option_is_refused(root):
     with pytest.raises(SystemExit):
         build.main(["--everything"], root)

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEBIAN = Path("/usr/bin/python3")
 NEEDED = ("Makefile", "pyproject.toml", "requirements.in", "requirements.lock")
 NETWORK = ("PIP_", "UV_", "SSL_")  # variables that say where packages come from
+FLOOR = re.findall(r">=([\d.]+),", install.PYTHON)[0]
 
 
 def read(name: str) -> str:
@@ -33,15 +34,6 @@ def pins() -> dict[str, Requirement]:
     return {canonicalize_name(one.name): one for one in found}
 
 
-def asked() -> list[Requirement]:
-    lines = [line.partition("#")[0].strip() for line in read("requirements.in").splitlines()]
-    return [Requirement(line) for line in lines if line]
-
-
-def floor() -> str:
-    return re.findall(r">=([\d.]+),", install.PYTHON)[0]
-
-
 # ------------------------------------------------------------------ the pins
 
 
@@ -52,12 +44,13 @@ def test_what_is_installed_is_the_lock_and_allows_the_oldest_python():
         name: str(pin.specifier) for name, pin in here.items()
     }
     allowed = {name: one.metadata.get("Requires-Python") or "" for name, one in found.items()}
-    assert [name for name, said in allowed.items() if floor() not in SpecifierSet(said)] == []
+    assert [name for name, said in allowed.items() if FLOOR not in SpecifierSet(said)] == []
 
 
 def test_the_lock_holds_each_direct_requirement_and_none_of_pytorchs_builds():
     locked = pins()
-    for requirement in asked():
+    lines = [line.partition("#")[0].strip() for line in read("requirements.in").splitlines()]
+    for requirement in (Requirement(line) for line in lines if line):
         if requirement.name != "torch":
             assert str(locked[requirement.name.lower()].specifier)[2:] in requirement.specifier
     assert not [name for name in locked if re.match(r"torch$|triton$|nvidia|cuda", name)]
@@ -66,32 +59,27 @@ def test_the_lock_holds_each_direct_requirement_and_none_of_pytorchs_builds():
 
 def test_the_builds_of_pytorch_are_cut_out_of_a_lock():
     lock = "tornado==6 \\\n    --hash=sha256:a\n"
-    left_out = (
-        "torch==2 \\\n    --hash=sha256:b \\\n    --hash=sha256:c\ncuda-x==1 ; sys == 'a' \\\n  d\n"
-    )
-    assert install.BUILDS.sub("", left_out + lock + left_out) == lock
+    builds = "torch==2 \\\n    --hash=sha256:b \\\n    --hash=sha256:c\ncuda-x==1 ; a \\\n  d\n"
+    assert install.BUILDS.sub("", builds + lock + builds) == lock
 
 
-def test_conda_brings_the_tools_and_a_python_for_the_lock():
+def test_conda_brings_the_tools_and_a_python_for_the_lock_and_the_oldest_is_said():
     tools = yaml.safe_load(read("environment.yml"))["dependencies"]
-    assert f"python{install.PYTHON}" in tools
-    assert f"uv={install.UV_VERSION}" in tools
+    assert {f"python{install.PYTHON}", f"uv={install.UV_VERSION}"} <= set(tools)
     assert {re.split("[>=]", tool)[0] for tool in tools} == {"python", "uv", "make", "git"}
-
-
-@pytest.mark.parametrize("name", ["README.md", "claimbook/site/downloads.py"])
-def test_the_oldest_python_is_said(name):
-    assert floor() in read(name)
+    for name in ("README.md", "claimbook/site/downloads.py"):
+        assert FLOOR in read(name)
 
 
 # ------------------------------------------------------------------ a set-up from nothing
 
 
-def copy(folder: Path) -> Path:
+@pytest.fixture
+def book(tmp_path):
     """The files that a set-up needs, in a folder whose path has a space."""
-    book = folder / "a böok"
+    book = tmp_path / "a böok"
+    book.mkdir()
     for name in NEEDED:
-        book.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, book)
     for package in ("claimbook", "iclutils"):
         (book / package).mkdir()
@@ -100,31 +88,22 @@ def copy(folder: Path) -> Path:
     return book
 
 
-@pytest.fixture
-def book(tmp_path):
-    return copy(tmp_path)
-
-
 def make(book: Path, *arguments: str, **environment: str) -> tuple[int, str]:
-    done = subprocess.run(
-        ["/usr/bin/env", "make", "--no-print-directory", *arguments],
-        cwd=book,
-        env={"HOME": str(book), **environment},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    command = ["/usr/bin/env", "make", "--no-print-directory", *arguments]
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    done = subprocess.run(command, cwd=book, env={"HOME": str(book), **environment}, **streams)
     return done.returncode, done.stdout
 
 
-def is_usable(python: Path) -> bool:
-    command = [
-        str(python),
-        "-c",
-        "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True) if python.exists() else None
-    return done is not None and done.stdout.strip() in SpecifierSet(install.PYTHON)
+def python(path: Path, code: str) -> str:
+    done = subprocess.run([path, "-c", code], cwd="/", env={}, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def is_usable(path: Path) -> bool:
+    code = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])"
+    version = python(path, code) if path.exists() else ""
+    return bool(version) and version in SpecifierSet(install.PYTHON)
 
 
 @pytest.mark.skipif(not is_usable(DEBIAN), reason=f"{DEBIAN} is no {install.PYTHON} with venv")
@@ -138,15 +117,10 @@ def test_debians_python_alone_sets_the_book_up_and_the_folder_may_move(book):
     code, said = make(moved, ".venv/.installed", **path, UV_OFFLINE="1", UV_CACHE_DIR=cache)
     assert code == 0, said
     assert make(moved, "-q", ".venv/.installed", **path)[0] == 0
-    command = [
-        moved / ".venv" / "bin" / "python",
-        "-c",
-        "import claimbook; print(claimbook.__file__)",
-    ]
-    found = subprocess.run(command, cwd="/", env=path, capture_output=True, text=True).stdout
-    assert Path(found.strip()).parent == moved / "claimbook"
-    version = subprocess.run([moved / ".venv" / "bin" / "pytest", "--version"], env=path)
-    assert version.returncode == 0
+    tools = moved / ".venv" / "bin"
+    found = python(tools / "python", "import claimbook; print(claimbook.__file__)")
+    assert Path(found).parent == moved / "claimbook"
+    assert subprocess.run([tools / "pytest", "--version"], env=path).returncode == 0
 
 
 # ------------------------------------------------------------------ what is missing
@@ -167,48 +141,38 @@ def test_the_cause_that_uv_names_is_shown(book, tmp_path):
         "      and soupsieve==4.1.1 depends on Python>=3.11.5, we can conclude",
     ]
     lines = "\n".join(f'echo "{line}" >&2' for line in words)
-    path = program(
-        tmp_path / "bin", "uv", f'[ "$1" = venv ] && mkdir .venv && exit\n{lines}\nexit 1'
-    )
-    code, said = make(book, ".venv/.installed", PATH=path)
+    script = f'[ "$1" = venv ] && mkdir .venv && exit\n{lines}\nexit 1'
+    code, said = make(book, ".venv/.installed", PATH=program(tmp_path / "bin", "uv", script))
     assert code != 0
-    cause = (
-        "Because the current Python version (3.11.2) does not satisfy Python>=3.11.5 and soupsieve"
-    )
+    cause = "Because the current Python version (3.11.2) does not satisfy Python>=3.11.5 and soup"
     assert f"The packages could not be installed. {cause}" in said
     assert len(said.splitlines()) == 4  # a step, the cause, what to do, make's own last line
 
 
-def test_a_set_up_that_was_broken_off_is_begun_again(book, tmp_path):
-    script = 'echo "$*" >> calls; [ "$1" = venv ] && mkdir -p .venv && exit; exit 1'
+def test_a_set_up_that_was_broken_off_is_begun_again_with_the_python_that_is_asked_for(
+    book, tmp_path
+):
+    script = 'printf "[%s]" "$@" >> calls; [ "$1" = venv ] && mkdir -p .venv && exit; exit 1'
     path = program(tmp_path / "bin", "uv", script)
     for _ in range(2):
-        assert make(book, ".venv/.installed", PATH=path)[0] != 0
-    calls = (book / "calls").read_text().splitlines()
-    assert [call.split()[0] for call in calls] == ["venv", "pip", "venv", "pip"]
-    assert "--clear --relocatable" in calls[2]
-
-
-def test_another_python_is_asked_for_as_it_is_written(book, tmp_path):
-    path = program(tmp_path / "bin", "uv", 'printf "[%s]" "$@" > calls; exit 2')
-    make(book, "book", "PY=/a place/python3.11", PATH=path)
-    assert "[--python][/a place/python3.11]" in (book / "calls").read_text()
+        assert make(book, "book", "PY=/a place/python3.11", PATH=path)[0] != 0
+    calls = (book / "calls").read_text()
+    assert re.findall(r"\[(venv|pip)\]", calls) == ["venv", "pip", "venv", "pip"]
+    assert calls.count("[--clear][--relocatable][--python][/a place/python3.11]") == 2
 
 
 def test_an_old_python_and_none_at_all_are_one_line(book, tmp_path):
     script = '[ "$1" = --version ] && echo "Python 3.7.16"; exit 1'
-    old = program(tmp_path / "old", "python3", script)
-    code, said = make(book, "book", PATH=old)
-    assert code != 0
-    assert said.startswith("The set-up needs Python 3.8 or newer;")
-    assert "Python 3.7.16" in said.splitlines()[0]
     bare = tmp_path / "bare"
     bare.mkdir()
     for name in ("bash", "sh", "make", "cat", "grep"):
         (bare / name).symlink_to(shutil.which(name) or name)
-    code, said = make(book, "book", PATH=str(bare))
-    assert code != 0
-    assert said.startswith("The set-up needs Python 3.8 or newer; python3 is missing")
+    old = program(tmp_path / "old", "python3", script)
+    for path, words in ((old, "is Python 3.7.16"), (str(bare), "python3 is missing")):
+        code, said = make(book, "book", PATH=path)
+        assert code != 0
+        assert said.startswith("The set-up needs Python 3.8 or newer;")
+        assert words in said.splitlines()[0]
 
 
 def test_what_pip_is_told_uv_is_told_unless_it_was_told_itself(monkeypatch):
@@ -217,11 +181,14 @@ def test_what_pip_is_told_uv_is_told_unless_it_was_told_itself(monkeypatch):
     monkeypatch.setattr(install, "OWN_UV", Path("none"))
     base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
     monkeypatch.setattr(install.sys, "executable", str(base))
-    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    monkeypatch.setenv("PIP_INDEX_URL", "https://one.example/simple")
-    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://two.example/a https://three.example/b")
-    monkeypatch.setenv("PIP_FIND_LINKS", "/one /two")
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://own.example/simple")
+    for name, said in {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_INDEX_URL": "https://one.example/simple",
+        "PIP_EXTRA_INDEX_URL": "https://two.example/a https://three.example/b",
+        "PIP_FIND_LINKS": "/one /two",
+        "UV_DEFAULT_INDEX": "https://own.example/simple",
+    }.items():
+        monkeypatch.setenv(name, said)
     found = install.environment()
     assert found["UV_DEFAULT_INDEX"] == "https://own.example/simple"
     assert found["UV_INDEX"] == "https://two.example/a https://three.example/b"

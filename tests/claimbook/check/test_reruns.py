@@ -5,8 +5,9 @@ from nbformat import v4
 
 from claimbook import files
 from claimbook.check import reruns
+from claimbook.check.kernel import THREADS
 from claimbook.runs import memo
-from claimbook.runs.processor import ARITHMETIC, THREADS, VARIANT
+from claimbook.runs.memo import ARITHMETIC, VARIANT
 
 
 def notebook(source, tags=("parameters",)):

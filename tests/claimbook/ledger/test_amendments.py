@@ -7,34 +7,45 @@ from claimbook.ledger.amendments import Note
 
 ENTRY = {"date": "2026-11-23", "what": "a word", "why": "a reason"}
 NOTE = Note("c", "w", 2, "holds", ("1", "2"))
+CRITERION, WORDS, FREE = "criterion", "words", "free"
 
 
 def row(data):
     return data["chapters"]["00_mini"]["claims"][2]
 
 
-def block(data):
-    return data["chapters"]["00_mini"]
+def field(name, value="other words"):
+    """What gives the row, or with a dot its source or a control, another value."""
+    *path, last = name.split(".")
+
+    def change(data):
+        place = row(data)
+        for step in path:
+            place = place[step]
+        place[last] = value
+
+    return change
 
 
-CRITERION = {
-    "parts": lambda data: row(data).update(parts="> -99"),
-    "condition": lambda data: row(data)["controls"]["null"].update(condition="> 1000"),
-    "kind of a control": lambda data: row(data)["controls"]["right"].update(kind="wrong"),
-    "controls": lambda data: row(data)["controls"].popitem(),
-    "expected": lambda data: row(data).update(expected="fails"),
-    "document": lambda data: row(data)["source"].update(document="paper2"),
-    "settings": lambda data: block(data)["settings"].update(n=11),
-}
-WORDS = {
-    "brief": lambda data: row(data).update(brief="It rises."),
-    "statement": lambda data: row(data).update(statement="other words"),
-    "statistic": lambda data: row(data).update(statistic="other words"),
-    "tolerance": lambda data: row(data).update(tolerance="other words"),
-    "quantity": lambda data: row(data).update(quantity="other words"),
-    "place": lambda data: row(data)["source"].update(place="Figure 2"),
-    "printed": lambda data: row(data)["source"].update(printed="other words"),
-    "what of a control": lambda data: row(data)["controls"]["null"].update(what="other words"),
+CHANGES = {
+    "parts": (CRITERION, field("parts", "> -99")),
+    "condition": (CRITERION, field("controls.null.condition", "> 1000")),
+    "kind of a control": (CRITERION, field("controls.right.kind", "wrong")),
+    "controls": (CRITERION, lambda data: row(data)["controls"].popitem()),
+    "expected": (CRITERION, field("expected", "fails")),
+    "document": (CRITERION, field("source.document", "paper2")),
+    "settings": (CRITERION, lambda data: data["chapters"]["00_mini"]["settings"].update(n=11)),
+    "brief": (WORDS, field("brief", "It rises.")),
+    "statement": (WORDS, field("statement")),
+    "statistic": (WORDS, field("statistic")),
+    "tolerance": (WORDS, field("tolerance")),
+    "quantity": (WORDS, field("quantity")),
+    "kind": (WORDS, field("kind", "limit")),
+    "place": (WORDS, field("source.place")),
+    "printed": (WORDS, field("source.printed")),
+    "what of a control": (WORDS, field("controls.null.what")),
+    "note": (FREE, field("note")),
+    "audit": (FREE, field("audit")),
 }
 
 
@@ -55,22 +66,16 @@ def amended(data):
     row(data)["amended"] = [ENTRY]
 
 
-@pytest.mark.parametrize("field", [*CRITERION, *WORDS])
-def test_a_change_after_the_first_number_is_refused_without_an_entry(claims, field):
-    change = (CRITERION | WORDS)[field]
-    notes = amendments.notes_of(claims())
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_change_after_the_first_number_is_refused_without_an_entry(claims, name):
+    """Every field on which a verdict or its reading hangs is held."""
+    held, change = CHANGES[name]
+    notes = {"k": amendments.notes_of(claims())["k"]}
     assert list(amendments.refusals(notes, claims())) == []
-    refused = list(amendments.refusals({"k": notes["k"]}, claims(change)))
-    assert len(refused) == 1
-    assert refused[0].startswith("k: its ")
-    assert ("words" in refused[0]) == (field in WORDS)
-    assert list(amendments.refusals({"k": notes["k"]}, claims(change, amended))) == []
-
-
-@pytest.mark.parametrize("field", ["note", "audit"])
-def test_what_no_verdict_hangs_on_is_free(claims, field):
-    changed = claims(lambda data: row(data).update({field: "other words"}))
-    assert amendments.notes_of(claims()) == amendments.notes_of(changed)
+    refused = list(amendments.refusals(notes, claims(change)))
+    assert len(refused) == (held != FREE)
+    assert all(("words" in one) == (held == WORDS) for one in refused)
+    assert list(amendments.refusals(notes, claims(change, amended))) == []
 
 
 def test_an_entry_is_not_taken_away():
@@ -78,23 +83,16 @@ def test_an_entry_is_not_taken_away():
 
 
 def test_a_row_that_is_renamed_is_no_new_one(claims):
-    notes = {"old": NOTE}
-    (refused,) = amendments.refusals(notes, claims())
+    (refused,) = amendments.refusals({"old": NOTE}, claims())
     assert refused.startswith("old: was measured and is gone, or renamed")
-
-    def names(data):
-        row(data)["amended"] = [ENTRY | {"what": "renamed; it was old"}]
-
-    assert list(amendments.refusals(notes, claims(names))) == []
+    names = field("amended", [ENTRY | {"what": "renamed; it was old"}])
+    assert list(amendments.refusals({"old": NOTE}, claims(names))) == []
 
 
 def test_seeds_count_for_one_criterion_and_one_verdict(claims):
-    notes = amendments.notes_of(claims())
-    known = notes["k"]._replace(verdict="holds", seeds=("1", "2"))
-    same = amendments.update({"k": known}, claims(WORDS["brief"]))
-    assert same["k"].seeds == ("1", "2")
-    other = amendments.update({"k": known}, claims(CRITERION["parts"]))
-    assert other["k"].seeds == ()
+    known = amendments.notes_of(claims())["k"]._replace(verdict="holds", seeds=("1", "2"))
+    for name, seeds in (("brief", ("1", "2")), ("parts", ())):
+        assert amendments.update({"k": known}, claims(CHANGES[name][1]))["k"].seeds == seeds
     assert known.with_seed(3, "holds", "holds").seeds == ("1", "2", "3")
     assert known.with_seed(2, "fails", "holds").by_seed == {"1": "holds", "2": "not holds"}
     assert known.with_seed(10, "fails", "fails")[3:] == ("fails", ("10",))
@@ -103,8 +101,8 @@ def test_seeds_count_for_one_criterion_and_one_verdict(claims):
 def test_a_row_is_noted_once(tmp_path):
     path = tmp_path / "rows.txt"
     later = NOTE._replace(words="x")
-    assert amendments.note_first_run({"a": NOTE}, path) == ["a"]
-    assert amendments.note_first_run({"a": later, "b": later}, path) == ["b"]
+    amendments.note_first_run({"a": NOTE}, path)
+    amendments.note_first_run({"a": later, "b": later}, path)
     assert amendments.read(path) == {"a": NOTE, "b": later}
     amendments.write({"a": Note("c", "w", 0)}, path)
     assert amendments.read(path) == {"a": Note("c", "w", 0)}

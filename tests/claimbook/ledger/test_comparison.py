@@ -24,12 +24,9 @@ MARGINS = st.floats(0.1, 5)
 
 @given(found=FOUND, bound=VALUES)
 def test_inequalities_mirror_each_other(found, bound):
-    up, down = greater(found, bound), less(found, bound)
     opposite = {SUPPORTED: CONTRADICTED, CONTRADICTED: SUPPORTED, UNDECIDED: UNDECIDED}
-    assert down.outcome == opposite[up.outcome]
+    assert less(found, bound).outcome == opposite[greater(found, bound).outcome]
     assert less(-found.value, -bound).outcome == greater(found.value, bound).outcome
-    assert up.half_width == down.half_width == found.half_width
-    assert bool(up) == (up.outcome == SUPPORTED)
 
 
 @given(found=FOUND, target=VALUES, tol=MARGINS, louder=st.floats(1, 50))
@@ -38,8 +35,6 @@ def test_noise_never_helps(found, target, tol, louder):
     quiet = equal(found, target, tol=tol)
     loud = equal(found._replace(half_width=louder * found.half_width), target, tol=tol)
     assert loud.outcome in (quiet.outcome, UNDECIDED)
-    if quiet.outcome == SUPPORTED:
-        assert quiet.half_width <= tol
 
 
 @given(found=FOUND, target=VALUES, tol=MARGINS)
@@ -62,17 +57,12 @@ def test_an_interval_is_an_equality_with_half_its_length(found, low, length):
 @pytest.mark.parametrize(
     ("value", "outcome", "half_width"),
     [
-        (1.0, SUPPORTED, 0.0),
         (1.5, SUPPORTED, 0.0),  # the edge belongs to the margin
         (1.6, CONTRADICTED, 0.0),
-        (1.0, SUPPORTED, 0.5),
         (1.25, SUPPORTED, 0.25),  # all of its interval lies within the margin
         (1.3, UNDECIDED, 0.25),  # in the margin, but its interval reaches out of it
-        (0.7, UNDECIDED, 0.25),
         (1.0, UNDECIDED, 0.6),  # noisier than the margin
         (1.6, UNDECIDED, 0.2),  # outside, but its interval reaches the margin
-        (1.6, UNDECIDED, 0.6),
-        (1.8, CONTRADICTED, 0.2),
         (2.2, CONTRADICTED, 0.6),  # noisy, but far away
         (0.2, CONTRADICTED, 0.2),
     ],
@@ -84,32 +74,28 @@ def test_an_equality_has_three_outcomes(value, outcome, half_width):
 def test_an_inequality_has_three_outcomes():
     for value, outcome in ((1.0, SUPPORTED), (-1.0, CONTRADICTED), (0.5, UNDECIDED)):
         assert greater(Measured(value, 0.6, 9)).outcome == outcome
+        assert bool(greater(Measured(value, 0.6, 9))) == (outcome == SUPPORTED)
     assert greater(0.0).outcome == UNDECIDED
     assert greater(1e-300).outcome == SUPPORTED  # computed, not sampled
 
 
 def test_degrees_of_freedom_are_kept_where_they_matter():
-    assert greater(Measured(1.0, 0.1, 9)).dof == 9
-    assert greater(Measured(1.0, 0.1, math.inf)).dof is None
-    assert greater(Measured(1.0, 0.0, 9)).dof is None
-    assert greater(1.0).dof is None
+    found = [Measured(1.0, 0.1, 9), Measured(1.0, 0.1, math.inf), Measured(1.0, 0.0, 9), 1.0]
+    assert [greater(one).dof for one in found] == [9, None, None, None]
 
 
 @pytest.mark.parametrize(
     ("error", "call"),
     [
         (ValueError, lambda: equal(1.0, 1.0, tol=0.0)),
-        (ValueError, lambda: equal(1.0, 1.0, tol=-1.0)),
         (ValueError, lambda: equal(math.nan, 1.0, tol=1)),
         (ValueError, lambda: equal(1.0, math.inf, tol=1)),
         (ValueError, lambda: greater(1.0, -math.inf)),
-        (ValueError, lambda: greater(Measured(1.0, -0.1, 9))),
-        (ValueError, lambda: greater(Measured(1.0, math.nan, 9))),
-        (ValueError, lambda: greater(Measured(1.0, math.inf, 9))),
-        (ValueError, lambda: greater(Measured(1.0, 0.1, 0))),
-        (ValueError, lambda: greater(Measured(1.0, 0.1, -3))),
+        *(
+            (ValueError, lambda bad=bad: greater(Measured(1.0, *bad)))
+            for bad in ((-0.1, 9), (math.nan, 9), (math.inf, 9), (0.1, 0), (0.1, -3))
+        ),
         (ValueError, lambda: within(0, 2, 1)),
-        (ValueError, lambda: within(0, 1, math.inf)),
         (TypeError, lambda: greater("1")),
         (TypeError, lambda: greater(True)),
         (TypeError, lambda: greater(None)),

@@ -37,35 +37,27 @@ def test_a_glued_value_comes_back():
     assert glued(executed(*found)) == {"slope": "0.33", "words": "not a literal"}
 
 
-@pytest.fixture
-def displays(monkeypatch):
-    """What a cell would display."""
-    found = []
-    monkeypatch.setattr("IPython.get_ipython", lambda: object())
-    monkeypatch.setattr("IPython.display.display", lambda data, raw: found.append(data))
-    return found
-
-
-def test_a_cell_shows_a_verdict_as_one_output(displays, ledger, capsys):
-    record = ledger.check("a", 1.0, controls={"wrong": 9.0})
-    assert displays == [{"text/plain": "a · holds · 1", VERDICT: record.to_json()}]
-    assert capsys.readouterr().out == ""
-
-
-def test_outside_of_a_notebook_the_line_is_printed(capsys):
-    display(Record("c", "a", "holds", None, None, {}, {}, {}, True))
-    glue_text(slope="0.3")
-    assert capsys.readouterr().out == "a · holds\n"
-
-
-def test_in_a_notebook_every_value_is_told_and_nothing_is_displayed(monkeypatch):
-    told = {}
+def test_a_cell_shows_a_verdict_as_one_output_and_glues_values_that_are_not_displayed(
+    monkeypatch, ledger, capsys
+):
+    shown, told = [], {}
 
     def glue(name, value, display=True):  # as MyST-NB has it
         assert not display
         told[name] = value
 
     monkeypatch.setattr("IPython.get_ipython", object)
+    monkeypatch.setattr("IPython.display.display", lambda data, raw: shown.append(data))
     monkeypatch.setattr("myst_nb.glue", glue)
+    record = ledger.check("a", 1.0, controls={"wrong": 9.0})
     glue_text(slope="0.31", count=3)
+    assert shown == [{"text/plain": "a · holds · 1", VERDICT: record.to_json()}]
     assert told == {"slope": "0.31", "count": 3}
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("value", [None, 1.0])
+def test_outside_of_a_notebook_the_line_is_printed(capsys, value):
+    display(Record("c", "a", "holds", value, None, {}, {}, {}, True))
+    glue_text(slope="0.3")
+    assert capsys.readouterr().out == ("a · holds\n" if value is None else "a · holds · 1\n")

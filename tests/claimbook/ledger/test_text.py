@@ -25,21 +25,14 @@ MAYBE = greater(Measured(0.1, 6.6))
 @pytest.mark.parametrize(
     ("value", "half_width", "text"),
     [
-        (0.3312, 0.012, "0.331 ± 0.012"),
         (-2.0, 0.5, "-2.00 ± 0.50"),
-        (12, 0, "12"),
         (1234567.0, 0, "1234567"),
         (123456789.0, 0, "1.2346e+08"),
-        (1.004472134567, 0, "1.0045"),
         (2 / 3, 1e-9, "0.66667"),  # no digit of it would show the half-width
-        (1e-17, 0, "0"),
         (-3.2e-11, 0, "-3.2e-11"),
-        (3.21e-7, 1.2e-8, "(3.21 ± 0.12)e-07"),
         (4.5e6, 1e5, "(4.50 ± 0.10)e+06"),
-        (123456.0, 789.0, "(1.2346 ± 0.0079)e+05"),
         (98765.0, 432.0, "98765 ± 432"),
         (0.0, 2e-12, "(0.0 ± 2.0)e-12"),
-        (150.0, 40.0, "150 ± 40"),
         (-0.0001, 0.5, "-0.00 ± 0.50"),
     ],
 )
@@ -67,23 +60,15 @@ def test_rounded_numbers_are_those_that_are_written(value, half_width):
         assert number.half_width == pytest.approx(half_width, rel=0.051)
 
 
-@given(count=st.integers(-(10**6), 10**6))
-def test_a_count_is_kept_exactly(count):
-    assert rounded(float(count), 0.0) == (count, 0.0)
-
-
 @pytest.mark.parametrize(
     ("parts", "sentence"),
     [
-        ({"": YES}, "The statement holds."),
         ({"alone": NO}, "The statement does not hold."),
-        ({"": MAYBE}, "The statement is undecided."),
         ({"a": YES, "b": YES}, "Both parts hold."),
         ({"a": YES, "b": YES, "c": YES}, "All 3 parts hold."),
         ({"a": NO, "b": NO}, "Neither part holds: both are contradicted."),
         ({"a": NO, "b": NO, "c": NO}, "None of the 3 parts holds: all are contradicted."),
         ({"a": MAYBE, "b": MAYBE}, "All 2 parts are undecided."),
-        ({"a": YES, "b": NO}, "1 of 2 parts hold. Contradicted: b."),
         ({"a": NO, "b": MAYBE}, "0 of 2 parts hold. Contradicted: a. Undecided: b."),
         (
             {"a": YES} | {f"n{i}": NO for i in range(6)} | {"m": MAYBE},
@@ -95,29 +80,20 @@ def test_it_says_what_holds_what_does_not_and_where(parts, sentence):
     assert what_came_out(parts) == sentence
 
 
-def test_it_ends_with_the_number_and_its_name():
+def test_a_finding_ends_with_the_number_and_its_name_and_begins_with_a_control_that_failed():
     found = finding_of("exponent of w* in Λ; printed at most 2/9", {"": YES}, 0.3312, 0.012, "")
     number = "Measured: 0.331 ± 0.012 (exponent of w* in Λ; printed at most 2/9)."
     assert found == f"The statement holds. {number}"
-
-
-def test_a_control_that_failed_comes_first():
     found = finding_of("q", {"": YES}, 1, 0, "the wrong control 'w' was not so")
     assert found.startswith("This check cannot tell right from wrong: the wrong control 'w' was")
 
 
-def test_outcomes_are_counted_for_prose():
-    assert (
-        count_outcomes({"x": YES, "y": NO, "z": MAYBE})
-        == "1 of 3 supported, 1 contradicted, 1 undecided"
-    )
+def test_outcomes_and_signs_are_counted_for_prose():
+    all_three = "1 of 3 supported, 1 contradicted, 1 undecided"
+    assert count_outcomes({"x": YES, "y": NO, "z": MAYBE}) == all_three
     assert count_outcomes({"x": YES, "y": less(1.0, 2.0)}) == "2 of 2 supported"
-
-
-def test_signs_are_counted_for_prose():
     up, down, unclear = Measured(2.0, 0.7), Measured(-2.0, 0.7), Measured(0.1, 0.7)
     assert count_signs([up, up, down, unclear]) == "2 of 4 rise, 1 falls, 1 undecided"
-    assert count_signs([up, up]) == "2 of 2 rise"
     assert count_signs([down, down]) == "0 of 2 rise, 2 fall"
 
 
@@ -128,24 +104,16 @@ def test_signs_are_counted_for_prose():
         ("7.2e-05", "7.2\xa0· 10⁻⁵"),
         ("-1e+10", "−10¹⁰"),
         ("0.331 ± 0.012", "0.331\xa0±\xa00.012"),
-        ("-0.5 (-1.2)", "−0.5 (−1.2)"),
-        ("1e-12", "10⁻¹²"),
         ("-0.00 ± 0.02", "0.00\xa0±\xa00.02"),
-        ("−0.00", "0.00"),
         ("+0.00 ± 0.01", "0.00\xa0±\xa00.01"),
         ("+0.05", "+0.05"),
-        ("-0.05", "−0.05"),
         ("w^(d/2-1)", "w<sup>d/2−1</sup>"),
         ("Σ^½, e_ICL", "Σ<sup>½</sup>, e<sub>ICL</sub>"),
         ("r^−(d+0)/2", "r^−(d+0)/2"),  # where an exponent without brackets ends is not known
-        ("log of e_ICL/e_IDG", "log of e<sub>ICL</sub>/e<sub>IDG</sub>"),
         ("N = K^1.5. Longer: K^a", "N = K<sup>1.5</sup>. Longer: K<sup>a</sup>"),
-        ("10^(-2) and 0.999^t", "10<sup>−2</sup> and 0.999<sup>t</sup>"),
         ("regression/training_jobs.py", "regression/training_jobs.py"),
         ("F^aff, w^*", "F^aff, w^*"),
-        ("Theorem A-1", "Theorem A-1"),
         ("2024-05-01", "2024-05-01"),
-        ("softmax", "softmax"),
     ],
 )
 def test_numbers_and_symbols_of_a_page(text, read):
@@ -156,8 +124,6 @@ def test_numbers_and_symbols_of_a_page(text, read):
     ("number", "read"),
     [
         ("(-4.8 ± 1.8)e-04", "(−4.8 ± 1.8)\xa0· 10⁻⁴"),
-        ("1.2e+12", "1.2\xa0· 10¹²"),
-        ("0.331 ± 0.012", "0.331 ± 0.012"),
         ("from 20 000 to 100 000 steps", "from 20\xa0000 to 100\xa0000 steps"),
         ("in 2000 1000000", "in 2000 1000000"),
     ],
@@ -170,8 +136,6 @@ def test_numbers_of_a_line(number, read):
     ("value", "half_width", "text"),
     [
         (785.33, 0, "785"),
-        (0.25, 1.4e-5, "0.250"),
-        (12, 0, "12"),
         (0.111, 0.021, "0.11"),
         (-2e-4, 0.0019, "0.000"),
         (3.21e-7, 1.2e-8, "3.2\xa0· 10⁻⁷"),

@@ -1,7 +1,7 @@
 """False claims that somebody tries to get past the ledger; those that no check can see are listed.
 
 ``CONTRIBUTING.md`` has the others under *What no check can see*; changes of a row after its first
-number are in ``test_amendments.py``.
+number are in ``test_amendments.py``, sampled numbers without an interval in ``test_seeds.py``.
 """
 
 import math
@@ -9,7 +9,7 @@ import math
 import pytest
 
 from claimbook.ledger import Ledger, compared_with
-from claimbook.ledger.audit import complaints, disguised
+from claimbook.ledger.audit import complaints
 from claimbook.ledger.comparison import Measured
 
 FOUND = Measured(1.2345, 0.05, 9)  # of a row that says 0, or more than 0
@@ -74,15 +74,6 @@ def test_a_number_shown_that_is_none_of_the_row_s_is_seen(write):
     assert said == ["a: the number shown, 123.456, is no part's and has no half-width"]
     for value in (FOUND, 12, Measured(0.5, 0.1)):  # a part's, a count, one with its interval
         assert judge(write, "> 0", "> 0", FOUND, value=value)[1] == []
-
-
-def test_a_sampled_number_without_its_interval_is_seen_under_another_seed(write):
-    before, _ = judge(write, "> 0", "> 0", 1.2345, control_found=-1.5)
-    after, _ = judge(write, "> 0", "> 0", 1.2346, control_found=-1.5)
-    assert list(disguised(before, after)) == ["a, part ''"]
-    assert list(disguised(before, before)) == []
-    sampled, _ = judge(write, "> 0", "> 0", FOUND)
-    assert list(disguised(sampled, sampled)) == []
 
 
 @pytest.mark.parametrize("found", [math.inf, math.nan, Measured(1.0, 0.1, -3), "1.2"])

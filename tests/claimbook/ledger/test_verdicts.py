@@ -17,7 +17,7 @@ YES = Estimate(1.0, 0.05, 9)
 NO = Estimate(2.0, 0.05, 9)
 MAYBE = Estimate(1.7, 0.05, 9)
 SHOWN = "1.00 ± 0.33"  # 6.59 standard errors at 9 degrees of freedom
-
+WRONG = {"wrong": NO}
 
 S, C, U = SUPPORTED, CONTRADICTED, UNDECIDED
 
@@ -29,7 +29,6 @@ S, C, U = SUPPORTED, CONTRADICTED, UNDECIDED
         ([S, S], HOLDS),
         ([S, C], IN_PART),
         ([S, C, U], IN_PART),
-        ([C], FAILS),
         ([C, C], FAILS),
         ([S, U], UNDECIDED_ROW),
         ([C, U], UNDECIDED_ROW),
@@ -37,8 +36,7 @@ S, C, U = SUPPORTED, CONTRADICTED, UNDECIDED
     ],
 )
 def test_the_verdict_follows_from_the_outcomes(outcomes, verdict):
-    assert verdict_of(outcomes) == verdict
-    assert verdict_of(outcomes[::-1]) == verdict
+    assert verdict_of(outcomes) == verdict_of(outcomes[::-1]) == verdict
 
 
 @pytest.mark.parametrize(
@@ -59,44 +57,33 @@ def test_a_control_must_do_what_its_kind_demands(ledger, capsys, kind, control, 
     controls = {"wrong": NO, "null": MAYBE, "right": YES} | {kind: control}
     record = ledger.check("k", YES, controls=controls)
     assert record == ledger.records["k"]
-    assert record.why == why
-    assert record.verdict == (NOT_TESTABLE if why else HOLDS)
-    line = f"k · {record.verdict} · {SHOWN}"
+    assert (record.why, record.verdict) == (why, NOT_TESTABLE if why else HOLDS)
     assert record.finding.startswith("This check cannot tell" if why else "The statement holds")
+    line = f"k · {record.verdict} · {SHOWN}"
     assert capsys.readouterr().out == line + (f"  ({why})\n" if why else "\n")
 
 
 def test_turned_knobs_are_marked(write, capsys):
-    Ledger("00_mini", path=write(), seed=1, n=10).check("a", YES, controls={"wrong": NO})
+    Ledger("00_mini", path=write(), seed=1, n=10).check("a", YES, controls=WRONG)
     assert capsys.readouterr().out == AT_YOUR_SETTINGS + "a · holds · 1.00 ± 0.33\n"
 
 
 @pytest.mark.parametrize(
-    ("error", "message", "call"),
+    ("message", "id", "parts", "controls", "more"),
     [
-        (KeyError, "id must be one of", lambda g: g.check("zz", YES, controls={"wrong": NO})),
-        (ValueError, "controls of a must be", lambda g: g.check("a", YES, controls={})),
-        (ValueError, "parts of a must hold", lambda g: g.check("a", {}, controls={"wrong": NO})),
-        (
-            ValueError,
-            "must be an estimate or a finite number",
-            lambda g: g.check("a", {"x": YES}, controls={"wrong": NO}),
-        ),
-        (
-            ValueError,
-            "must be an estimate or a finite number",
-            lambda g: g.check("a", YES, controls={"wrong": NO}, value=math.nan),
-        ),
-        (
-            ValueError,
-            "already checked",
-            lambda g: [g.check("a", YES, controls={"wrong": NO}) for _ in range(2)],
-        ),
+        ("id must be one of", "zz", YES, WRONG, {}),
+        ("a: conditions without a control", "a", YES, {}, {}),
+        ("no condition for the part 'w'", "a", YES, WRONG | {"w": NO}, {}),
+        ("parts of a must hold", "a", {}, WRONG, {}),
+        ("must be an estimate or a finite number", "a", {"x": YES}, WRONG, {}),
+        ("must be an estimate or a finite number", "a", YES, WRONG, {"value": math.nan}),
+        ("already checked", "b", YES, WRONG, {}),
     ],
 )
-def test_a_wrong_call_is_refused(ledger, error, message, call):
-    with pytest.raises(error, match=message):
-        call(ledger)
+def test_a_wrong_call_is_refused(ledger, message, id, parts, controls, more):
+    ledger.check("b", YES, controls=WRONG)
+    with pytest.raises((KeyError, ValueError), match=message):
+        ledger.check(id, parts, controls=controls, **more)
 
 
 def test_an_unknown_chapter_or_knob_is_refused(write):
@@ -108,35 +95,25 @@ def test_an_unknown_chapter_or_knob_is_refused(write):
 
 def test_the_json_of_a_record_keeps_its_shape(ledger):
     """Downloads and runs in the cache are read by others."""
-    record = ledger.check("a", YES, controls={"wrong": NO})
-    comparison = {
-        "name": "",
-        "value": 1.0,
-        "half_width": pytest.approx(0.3297, abs=1e-4),
-        "against": "= 1 to within 0.5",
-        "outcome": "supported",
-        "test": "=",
-        "bound": 1.0,
-        "margin": 0.5,
-        "dof": 9,
-    }
-    wrong = {"name": "wrong", "value": 2.0, "outcome": "contradicted"}
-    assert record.to_json() == {
+    found = ledger.check("a", YES, controls=WRONG).to_json()
+    parts, controls = found.pop("parts"), found.pop("controls")
+    assert found.pop("half_width") == YES.half_width
+    assert found == {
         "chapter": "00_mini",
         "id": "a",
         "verdict": "holds",
         "value": 1.0,
-        "half_width": comparison["half_width"],
-        "parts": [comparison],
-        "controls": [comparison | wrong],
         "settings": {"seed": 0, "n": 10},
         "default_settings": True,
         "why": "",
         "finding": "The statement holds. Measured: 1.00 ± 0.33 (the mean).",
     }
+    fields = "name value half_width against outcome test bound margin dof"
+    assert [" ".join(one) for one in (*parts, *controls)] == [fields, fields]
+    assert [one["name"] for one in (*parts, *controls)] == ["", "wrong"]
 
 
-@pytest.mark.parametrize("dof", [1, 3, 9, 39, 500])
+@pytest.mark.parametrize("dof", [1, 9, 500])
 def test_a_part_that_is_true_at_its_limit_is_contradicted_as_often_as_stated(dof):
     """The truth is the bound of an inequality, or the edge of an equality's margin.
 
@@ -152,7 +129,4 @@ def test_a_part_that_is_true_at_its_limit_is_contradicted_as_often_as_stated(dof
 def test_parts_that_err_independently_add_up():
     """One book in 41 with 496 sampled parts, as the page says."""
     assert false_alarm(0) == 0
-    assert false_alarm(1) == pytest.approx(FALSE_CONTRADICTION)
-    both = false_alarm(400) + false_alarm(96) - false_alarm(400) * false_alarm(96)
-    assert false_alarm(496) == pytest.approx(both)
     assert 1 / false_alarm(496) == pytest.approx(41, abs=0.5)

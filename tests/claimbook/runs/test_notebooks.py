@@ -39,14 +39,10 @@ def printed(notebook):
     return [output.text for cell in notebook.cells for output in cell.get("outputs", [])]
 
 
-def test_a_run_comes_back_with_its_outputs_and_where_it_is_from(book, page):
-    run = notebooks.current(page, book)
-    assert printed(run.notebook) == ["seven\n"]
-    assert run.seconds == 1.5
-    assert notebooks.stale(book) == []
-
-
 def test_a_word_of_prose_is_shown_and_an_edit_of_the_code_makes_the_run_stale(book, page):
+    run = notebooks.current(page, book)
+    assert (printed(run.notebook), run.seconds) == (["seven\n"], 1.5)
+    assert notebooks.stale(book) == []
     words = page.read_text().replace("# ", "# Another ", 1)
     page.write_text(words)
     shown = notebooks.current(page, book).notebook

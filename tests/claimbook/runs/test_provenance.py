@@ -18,47 +18,30 @@ def git(where, *arguments):
     subprocess.run(["git", "-C", str(where), *who, *arguments], check=True, capture_output=True)
 
 
-@pytest.fixture
-def checkout(tmp_path):
+@git_here
+def test_a_commit_is_clean_only_where_nothing_differs(tmp_path):
     git(tmp_path, "init", "-q")
     assert provenance.commit(tmp_path) == (None, None)  # no commit yet
     (tmp_path / "a").write_text("1")
     git(tmp_path, "add", "a")
     git(tmp_path, "commit", "-qm", "a")
-    return tmp_path
+    head, clean = provenance.commit(tmp_path)
+    assert (len(head), clean) == (10, True)
+    (tmp_path / "inside").mkdir()
+    assert provenance.commit(tmp_path / "inside") == (None, None)  # another's commit is not its own
+    (tmp_path / "b").touch()  # not yet known to git
+    assert provenance.commit(tmp_path) == (head, False)
 
 
-@git_here
-def test_a_commit_is_clean_only_where_nothing_differs(checkout):
-    head, clean = provenance.commit(checkout)
-    assert len(head) == 10
-    assert clean
-    (checkout / "a").write_text("2")
-    assert provenance.commit(checkout) == (head, False)
-    git(checkout, "reset", "-q", "--hard")
-    (checkout / "b").touch()  # not yet known to git
-    assert provenance.commit(checkout) == (head, False)
-
-
-@git_here
-def test_a_folder_inside_another_checkout_does_not_take_its_commit(checkout):
-    (checkout / "unpacked").mkdir()
-    assert provenance.commit(checkout / "unpacked") == (None, None)
-
-
-def test_without_git_there_is_no_commit(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    here = provenance.here(ROOT)
-    assert (here["commit"], here["clean"]) == (None, None)
-
-
-def test_versions_machine_and_date_are_told():
+def test_a_run_says_where_it_was_made_with_git_or_without(tmp_path, monkeypatch):
     here = provenance.here(ROOT)
     today = date.fromtimestamp(time.time())
     assert abs(date.fromisoformat(here["date"]) - today).days <= 1  # midnight, time zones
     assert set(here["versions"]) == {"torch", "numpy", "joblib"}
     assert here["machine"]
     assert provenance.version("no-such-package") == ""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.commit(ROOT) == (None, None)
 
 
 def test_the_environment_is_the_interpreter_and_the_lock(tmp_path):

@@ -37,21 +37,15 @@ def test_every_published_number_says_where_it_comes_from(name):
     assert all(row["path"] and (row.get("icl") or row["idg"]) for row in record["rows"])
 
 
-def test_a_record_is_read_and_noted_for_the_page_key(tmp_path, monkeypatch):
+def test_a_record_is_read_and_noted_for_the_page_key_or_named(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "opened", set())
-    (tmp_path / "squares.json").write_text('{"jobs": [{"x": 2, "y": 4}]}')
-    assert read_record("squares", tmp_path)["jobs"] == [{"x": 2, "y": 4}]
-    assert records.opened == {tmp_path / "squares.json"}
-
-
-def test_a_missing_record_names_those_that_there_are(tmp_path):
-    (tmp_path / "authors").mkdir()
-    (tmp_path / "authors" / "layer.json").write_text("{}")
+    file = tmp_path / "authors" / "layer.json"
+    file.parent.mkdir()
+    file.write_text('{"rows": [{"x": 2}]}')
+    assert read_record("authors/layer", tmp_path)["rows"] == [{"x": 2}]
+    assert records.opened == {file}
     with pytest.raises(FileNotFoundError, match=r"circles\.json is missing; .* are authors/layer"):
         read_record("circles", tmp_path)
-
-
-def test_a_broken_record_is_named(tmp_path):
-    (tmp_path / "squares.json").write_text("{")
-    with pytest.raises(ValueError, match=r"squares\.json is no JSON"):
-        read_record("squares", tmp_path)
+    file.write_text("{")
+    with pytest.raises(ValueError, match=r"layer\.json is no JSON"):
+        read_record("authors/layer", tmp_path)
