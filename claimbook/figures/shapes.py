@@ -3,24 +3,26 @@
 import itertools
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from claimbook.figures import plots
 from claimbook.figures.style import WIDTH, ramp
 
 Colour = str | tuple[float, float, float]
+Shared = bool | Literal["none", "all", "row", "col"]
 NEAR = 0.3  # of the ends of two curves, that share one name
 
 
 def panels(
-    rows: int, columns: int, *, height: float = 2.3, sharex: bool = False, sharey: bool = False
+    rows: int, columns: int, *, height: float = 2.3, sharex: Shared = False, sharey: Shared = False
 ) -> tuple[Figure, list[Axes]]:
     """A grid of panels at the book's width; returns the figure and a flat list.
 
@@ -39,6 +41,16 @@ def panels(
 
 
 def band(
+    axes: Axes, x: ArrayLike, samples: ArrayLike, name: str = "", *more: Any, **how: Any
+) -> None:
+    """Draw a band, noted if it has a name (:func:`claimbook.figures.plots.band`)."""
+    if name:
+        plots.band(axes, x, samples, name, *more, **how)
+    else:
+        labelled_band(axes, x, samples, **how)
+
+
+def labelled_band(
     axes: Axes,
     x: ArrayLike,
     samples: ArrayLike,
@@ -76,29 +88,7 @@ def swept_bands(
     ``letter`` is the parameter's name in the legend.
     """
     for colour, value, one in zip(ramp(len(values)), values, samples, strict=True):
-        band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)
-
-
-def shade_intervals(axes: Axes, edges: Sequence[float], names: Sequence[str]) -> None:
-    """Shade the intervals of the x axis between rising ``edges``; write their names above.
-
-    There is one edge more than there are names.
-    """
-    for name, low, high, shade in zip(names, edges, edges[1:], ramp(len(names)), strict=False):
-        axes.axvspan(low, high, color=shade, alpha=0.2, linewidth=0, label=f"_{name}")
-        middle = (low + high) / 2
-        above = axes.get_xaxis_transform()
-        axes.text(middle, 1.02, name, ha="center", transform=above, fontsize=9)
-    axes.set_xlim(edges[0], edges[-1])
-
-
-def legend(figure: Figure, *, columns: int = 3) -> None:
-    """One legend for all panels, above them, each label once."""
-    handles: dict[str, Artist] = {}
-    for axes in figure.axes:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            handles.setdefault(label, handle)
-    figure.legend(handles.values(), handles, loc="outside upper center", ncols=columns)
+        labelled_band(axes, x, one, label=f"{letter} = {value:g}", colour=colour)
 
 
 def annotate(

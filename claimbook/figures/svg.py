@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from claimbook.figures import checks, data
+from claimbook.figures import checks, data, labels, table
 from claimbook.figures.series import floats
 
 
@@ -19,7 +19,10 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     who cannot see it has the alternative text and the table. Maps and clouds of points are pictures
     inside it.
     """
-    with_it = {"csv": data.csv_text(figure), "lettering": checks.lettering(figure)}
+    labels.place(figure)
+    noted = any(table.notes_of(ax).series for ax in figure.axes)
+    csv = (table if noted else data).csv_text(figure)  # until all cells note what they draw
+    with_it = {"csv": csv, "lettering": checks.lettering(figure)}
     for dense in figure.findobj(is_dense):
         dense.set_rasterized(True)
     return text_of(figure), with_it
