@@ -18,7 +18,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils import sphere, validation
-from iclutils.stats import Estimate, exact
+from iclutils.stats import Estimate, exact, jackknife_se
+from iclutils.stats import exponent as fitted_exponent
 from iclutils.window.function_classes import Affine, ReLU
 from iclutils.window.theory import best_window, population_loss
 from iclutils.window.theory.population_loss import Isotropic, PopulationLoss
@@ -29,6 +30,16 @@ POINTS = 120
 DECADES = (8, 9, 10)  # powers of ten that n takes along a path
 WIDEST = 60000.0  # the longest grid of w along a path
 FINE = 161  # its points
+
+
+# the exponents of w* in Λ that Theorem 3.4 prints: from, to; of two readings for affine tasks
+PRINTED: dict[str, dict[str, Callable[[int], tuple[float, float]]]] = {
+    "affine": {
+        "smaller reading": lambda d: (1 / (d + 4), 2 / (d + 4)),
+        "larger reading": lambda d: (1 / (d + 4), 2 * (d + 2) / d / (d + 4)),
+    },
+    "relu": {"Theorem 3.4": lambda d: (1 / (d + 2), 2 / (d + 2))},
+}
 
 
 @functools.cache
@@ -54,6 +65,28 @@ def exponent(function: Isotropic) -> Estimate:
     """
     loss = endless(function.d)
     return _inverse(best_window.power(loss.w, loss.optimal_for(function)).estimate)
+
+
+def measured_exponent(
+    function: Isotropic,
+    n: int,
+    sample: PopulationLoss,
+    limit: PopulationLoss,
+    windows: Float[Tensor, " windows"],
+) -> Estimate:
+    r"""Measure the exponent of w* in Λ at prompts of n tokens.
+
+    It is the slope of the best windows of ``sample`` at the values of Λ where those of ``limit``
+    are ``windows``; its standard error is the jackknife's over the batches of ``sample``.
+    """
+    needed = limit.optimal_for(function)
+    near = (limit.w - windows[:, None]).abs().argmin(dim=1)
+    ratios = needed[near].tolist()
+    best = [sample.best_window(function, (n / ratio) ** 0.5) for ratio in ratios]
+    batches = torch.stack([one.replicas for one in best]).T
+    slopes = [fitted_exponent(ratios, batch.tolist()).slope for batch in batches]
+    se = jackknife_se(torch.tensor(slopes, dtype=torch.float64))
+    return Estimate(fitted_exponent(ratios, [one.w for one in best]).slope, se, len(slopes) - 1)
 
 
 def edge_exponent(function: Isotropic, delta: float) -> Estimate:
