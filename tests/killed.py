@@ -3,33 +3,21 @@
 import os
 import signal
 import subprocess
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-
-SIGNALS = (signal.SIGTERM, signal.SIGKILL, signal.SIGINT)
 
 
-def heed_interrupts() -> None:
+def heed_interrupts():
     """As in a terminal: what a shell starts in the background ignores them."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def started(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
+def started(command, folder, environment):
     """A session of processes in a folder; what it says goes to the file ``log``."""
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=(folder / "log").open("w"),
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-        preexec_fn=heed_interrupts,
-    )
+    how = {"stdout": (folder / "log").open("w"), "stderr": subprocess.STDOUT}
+    how |= {"start_new_session": True, "preexec_fn": heed_interrupts}
+    return subprocess.Popen(command, cwd=folder, env=environment, **how)
 
 
-def end(process: subprocess.Popen[bytes], number: int) -> None:
+def end(process, number):
     """End a session of processes; wait until it is gone."""
     if process.poll() is None:
         os.killpg(process.pid, number)

@@ -97,17 +97,11 @@ def test_a_theory_sees_no_model_of_its_tower(path):
 
 
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_a_module_fits_in_a_readers_head(path):
+def test_a_module_fits_in_a_readers_head_and_is_worth_a_file(path):
     lines = (ROOT / path).read_text(encoding="utf8").count("\n")
     assert lines <= LONGEST, f"{path} has {lines} lines; a module is one concept, {LONGEST} at most"
-
-
-@pytest.mark.parametrize("path", SCIENCE, ids=module_id)
-def test_a_module_is_worth_a_file(path):
-    lines = (ROOT / path).read_text(encoding="utf8").count("\n")
-    assert lines >= SHORTEST or module_id(path) in SHORT, (
-        f"{path} has {lines} lines; merge it with another, or say in SHORT why it stands alone"
-    )
+    short = path in SCIENCE and lines < SHORTEST and module_id(path) not in SHORT
+    assert not short, f"{path} has {lines} lines; merge it, or say in SHORT why it stands alone"
 
 
 @pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=str)
@@ -149,8 +143,7 @@ LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger
 def test_a_cell_that_checks_is_short_and_defines_no_function(name):
     for source in code_of(read_chapter(chapter_path(name))):
         if "ledger.check(" in source:
-            lines = [line.strip() for line in source.splitlines()]
-            code = [line for line in lines if line and not line.startswith("#")]
+            code = [line for line in source.splitlines() if line.strip() and line.strip()[0] != "#"]
             defined = any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(source)))
             assert len(code) <= LONGEST_CHECK, f"{name}: {len(code)} lines in the cell\n{source}"
             assert not defined, f"{name}: a function is defined where it is judged\n{source}"

@@ -239,12 +239,6 @@ def read_expected(page: str, root: Path = ROOT) -> Snapshot:
         raise ValueError(f"{where}: {error}") from None
 
 
-def write_expected(page: str, notebook: Any, root: Path = ROOT) -> None:
-    """Make what an executed page shows its reference."""
-    head = f"# What {page} shows. Rewrite with: make expected NAME={page}\n"
-    write_atomically(expected_path(page, root), Snapshot.of(notebook).to_yaml(head))
-
-
 def main(pages: list[str]) -> int:
     """Write the references of some pages from their runs; name the pages that may not be."""
     from claimbook.check.rules import breaches
@@ -257,7 +251,8 @@ def main(pages: list[str]) -> int:
             print(f"{page}: not written: {said}")
             status, run = 1, None
         if run is not None:
-            write_expected(page, run.notebook)
+            head = f"# What {page} shows. Rewrite with: make expected NAME={page}\n"
+            write_atomically(expected_path(page), Snapshot.of(run.notebook).to_yaml(head))
     return status
 
 

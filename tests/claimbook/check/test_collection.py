@@ -7,7 +7,9 @@ would wait.
 
 import re
 import signal
+import subprocess
 import time
+from typing import NamedTuple
 
 import pytest
 import yaml
@@ -50,7 +52,7 @@ def damaged(tmp_path_factory):
     only waits keeps the other worker free.
     """
     book = Book(tmp_path_factory.mktemp("damaged"))
-    book.chapter(SOUND)
+    book.chapter(SOUND, expected=[("0.01", "9.99")])  # it is written anew below
     excused = "hide-input, skip-execution, nbval-skip, raises-exception]\n# NBVAL_SKIP\n1 / 0"
     marked = ("hide-input]\ncount = int(", f"{excused}\ncount = int(")  # it fails all the same
     book.chapter("01_raises", text=[marked])
@@ -75,27 +77,40 @@ def damaged(tmp_path_factory):
     read = 'from claimbook import read_record; read_record("ab"[:1])'
     book.chapter("13_read", text=[("count = int(", f"{read}\ncount = int(")])
     book.chapter("06_chaos", text=[("[len(draws) % 393]", CHAOS)], expected=[("7", str(chaos()))])
+    book.write()
+    now = amendments.notes_of(load(book.root / "book" / "claims.yml"))
+    amendments.note_first_run({"mini-mean": now["mini-mean"]._replace(words="o")}, rows_of(book))
     workers = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
     cells, code, output = book.run("--nbval-cell-timeout", "15", *workers)
-    compared, red, said = book.compare()
-    return book, cells, code, output, compared, red, said
+    assert code == 1, output
+    written = book.python("-m", "claimbook.check.snapshot", SOUND, "01_raises")
+    compared, code, output = book.compare()
+    assert code == 1, output
+    return Damaged(book, now, cells, written, compared)
+
+
+class Damaged(NamedTuple):
+    """The small book, its rows, and what was said of its pages when they were run and compared."""
+
+    book: Book
+    rows: dict[str, amendments.Note]
+    cells: dict[str, dict[str, str]]
+    written: subprocess.CompletedProcess
+    compared: dict[str, str]
+
+
+def rows_of(book):
+    return book.root / "tests" / "rows.txt"
 
 
 def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(damaged):
-    _, cells, code, output, compared, red, _ = damaged
-    assert (code, red) == (1, 1), output
-    assert set(cells[SOUND]) == {f"cell{number}" for number in range(1, 6)}
-    assert not any(cells[SOUND].values())
-    assert not any(
-        compared[f"{test}[{name}]"]
-        for test, name in (
-            ("test_claim", "mini-mean"),
-            ("test_claim", "mini-count"),
-            ("test_page", SOUND),
-        )
-    )
-    red_pages = {page for page, tests in cells.items() if any(tests.values())}
-    assert red_pages == {"01_raises", "10_slow", "11_dies", "12_hidden", "13_read"}
+    book, _, cells, _, compared = damaged
+    assert cells[SOUND] == {f"cell{number}": "" for number in range(1, 6)}
+    sound = ("claim[mini-mean]", "claim[mini-count]", f"page[{SOUND}]")
+    assert not any(compared[f"test_{test}"] for test in sound)
+    failed = {page for page, tests in cells.items() if any(tests.values())}
+    assert failed == {"01_raises", "10_slow", "11_dies", "12_hidden", "13_read"}
+    assert failed == set(book.stale())
     for page in {"02_empty", "03_values", "04_rows", "05_stray"}:
         own = page.partition("_")[2]
         assert any(compared[name] for name in compared if f"[{own}-" in name or f"[{page}" in name)
@@ -112,11 +127,10 @@ def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(
     ],
 )
 def test_a_page_that_is_not_green_says_why_and_leaves_no_run(damaged, page, message):
-    book, cells, *_, compared, _, _ = damaged
-    assert re.search(message, cells[page]["cell5"], re.DOTALL | re.MULTILINE), cells[page]["cell5"]
-    assert page in book.stale()
+    said = damaged.cells[page]["cell5"]
+    assert re.search(message, said, re.DOTALL | re.MULTILINE), said
     own = page.partition("_")[2]
-    assert f"make chapter NAME={page}" in compared[f"test_claim[{own}-mean]"]
+    assert f"make chapter NAME={page}" in damaged.compared[f"test_claim[{own}-mean]"]
 
 
 @pytest.mark.parametrize(
@@ -140,12 +154,26 @@ def test_a_page_that_is_not_green_says_why_and_leaves_no_run(damaged, page, mess
     ],
 )
 def test_damage_is_named(damaged, test, message):
-    found = damaged[4][f"test_{test}"]
+    found = damaged.compared[f"test_{test}"]
     assert re.search(message, found, re.DOTALL), found
 
 
+def test_references_are_written_from_a_whole_run_and_rows_are_noted_in_their_first(damaged):
+    """A note is of the row as it was written then, and stays."""
+    book, now, *_, written, _ = damaged
+    assert written.returncode == 1
+    assert "01_raises: not written: it has no run that is current" in written.stdout
+    assert yaml.safe_load(book.expected(SOUND).read_text()) == yaml.safe_load(EXPECTED)
+    assert "# What" not in book.expected("01_raises").read_text()
+    notes = amendments.read(rows_of(book))
+    assert notes["mini-mean"].words == "o"
+    assert notes["mini-count"] == now["mini-count"]
+    assert "raises-mean" in notes
+    assert "raises-count" not in notes  # its cell failed before
+
+
 def test_a_run_at_other_settings_says_so_and_is_compared_with_nothing_nor_cached(damaged):
-    book = damaged[0]
+    book = damaged.book
     before = notebooks.latest(book.path(SOUND), book.root)
     _, code, output = book.run("--set=trials=900", chapters=[SOUND], write=False)
     assert code == 0, output
@@ -157,7 +185,7 @@ def test_a_run_at_other_settings_says_so_and_is_compared_with_nothing_nor_cached
 
 
 def test_a_perturbed_run_names_what_is_chaotic_and_is_not_cached(damaged):
-    book = damaged[0]
+    book = damaged.book
     pages = {page: notebooks.latest(book.path(page), book.root) for page in (SOUND, "06_chaos")}
     cells, code, output = book.run("--variants=perturbed:2", chapters=pages, write=False)
     assert code == 1, output
@@ -176,8 +204,8 @@ def test_a_perturbed_run_names_what_is_chaotic_and_is_not_cached(damaged):
 
 def test_other_seeds_are_compared_noted_and_what_they_leave_alone_is_named(damaged):
     """A verdict that changes is red; so is a sampled value that does not hang on the seed."""
-    book = damaged[0]
-    rows = book.root / "tests" / "rows.txt"
+    book = damaged.book
+    rows = rows_of(book)
     cells, code, output = book.run("--master-seeds=1 2", chapters=[SOUND, "02_empty"], write=False)
     assert code == 1, output
     assert not any(cells[f"{SOUND}.md@seed=1"].values())
@@ -195,7 +223,7 @@ def test_other_seeds_are_compared_noted_and_what_they_leave_alone_is_named(damag
 
 def test_a_change_in_the_package_makes_the_page_stale_and_shows_by_how_much(damaged):
     """A wrong constant in a module that it imports; a word of the ledger runs nothing."""
-    book = damaged[0]
+    book = damaged.book
 
     def mean():
         run = notebooks.current(book.path(SOUND), book.root)
@@ -217,38 +245,14 @@ def test_a_change_in_the_package_makes_the_page_stale_and_shows_by_how_much(dama
     assert mean() - before == pytest.approx(0.5, abs=1e-12)  # both below 1: a few rounding errors
 
 
-def test_references_are_written_from_a_whole_run_and_rows_are_noted_in_their_first(tmp_path):
-    """A note is of the row as it was written then, and stays."""
-    book = Book(tmp_path).chapter(SOUND, expected=[("0.01", "9.99")])
-    book.chapter("01_raises", text=[("count = int(", "1 / 0\ncount = int(")])
-    before = book.expected("01_raises").read_text()
-    book.write()
-    now = amendments.notes_of(load(tmp_path / "book" / "claims.yml"))
-    older = now["mini-mean"]._replace(words="others")
-    rows = tmp_path / "tests" / "rows.txt"
-    amendments.note_first_run({"mini-mean": older}, rows)
-    _, code, output = book.run()
-    assert code == 1, output
-    assert "mini-count · holds · 0" in output
-    done = book.python("-m", "claimbook.check.snapshot")
-    assert done.returncode == 1
-    assert "01_raises: not written: it has no run that is current" in done.stdout
-    assert yaml.safe_load(book.expected(SOUND).read_text()) == yaml.safe_load(EXPECTED)
-    assert book.expected("01_raises").read_text() == before
-    assert set(amendments.read(rows)) == {"mini-count", "raises-mean", "mini-mean"}
-    assert amendments.read(rows)["mini-mean"] == older
-    assert amendments.read(rows)["mini-count"] == now["mini-count"]
-
-
 def test_a_page_that_is_killed_leaves_no_run_and_is_run_again(tmp_path):
     wait = ("count = int(", "import time; time.sleep(4)\ncount = int(")
     book = Book(tmp_path).chapter(SOUND, text=[wait])
     book.write()
     for number in (signal.SIGINT, signal.SIGKILL):
         process = started(book.command(), book.root, environment(book.root))
-        kernels = book.root / "tests" / "rows.txt"  # noted when the first claim is checked
-        kernels.unlink(missing_ok=True)
-        while not kernels.exists():
+        rows_of(book).unlink(missing_ok=True)
+        while not rows_of(book).exists():  # noted when the first claim is checked
             assert process.poll() is None
             time.sleep(0.05)
         end(process, number)

@@ -15,26 +15,22 @@ def executed(*found):
     return nbformat.reads(nbformat.writes(v4.new_notebook(cells=cells)), as_version=4)
 
 
-def test_a_record_comes_back_with_its_types():
+def test_records_and_glued_values_come_back_with_their_types():
     parts = {"β": greater(1.0, 2.0), "a": equal(1.0, 1.0, tol=0.5)}
     record = Record("00_mini", "a", "holds", 1.0, 0.4, parts, {}, {"seed": 0}, True)
     data = {"text/plain": record.line(), VERDICT: record.to_json()}
-    words = v4.new_output("stream", name="stdout", text="a")
-    notebook = executed(words, v4.new_output("display_data", data))
+    glue = "application/papermill.record/text/plain"
+    notebook = executed(
+        v4.new_output("stream", name="stdout", text="a"),
+        v4.new_output("display_data", data),
+        *(
+            v4.new_output("display_data", {glue: text}, metadata={"scrapbook": {"name": name}})
+            for name, text in (("slope", "'0.33'"), ("words", "not a literal"))
+        ),
+    )
     assert records(notebook) == {"a": record}
     assert list(records(notebook)["a"].parts) == list(parts)
-
-
-def test_a_glued_value_comes_back():
-    found = [
-        v4.new_output(
-            "display_data",
-            {"application/papermill.record/text/plain": text},
-            metadata={"scrapbook": {"name": name}},
-        )
-        for name, text in (("slope", "'0.33'"), ("words", "not a literal"))
-    ]
-    assert glued(executed(*found)) == {"slope": "0.33", "words": "not a literal"}
+    assert glued(notebook) == {"slope": "0.33", "words": "not a literal"}
 
 
 def test_a_cell_shows_a_verdict_as_one_output_and_glues_values_that_are_not_displayed(

@@ -42,20 +42,6 @@ def test_an_equal_call_is_found_again_and_another_argument_is_another_value(
     assert memo.cached(count, *args, **kwargs).tolist() == [calls, calls]
 
 
-def test_a_value_cut_off_is_computed_again(count, own_folder):
-    memo.cached(count, 3)
-    (file,) = own_folder.rglob("*.pickle")
-    file.write_bytes(file.read_bytes()[:10])
-    assert float(memo.cached(count, 3)[0]) == 2.0
-
-
-def test_a_fresh_stream_is_an_argument_like_others():
-    law = covariates.Sphere(3)
-    draws = [memo.cached(covariates.sample, law, (4,), stream(seed, "x")) for seed in (0, 0, 1)]
-    assert torch.equal(draws[0], draws[1])
-    assert not torch.equal(draws[0], draws[2])
-
-
 def test_equal_calls_are_the_same_bytes_in_every_process(capsys):
     code = (
         "import hashlib, torch\n"
@@ -124,4 +110,7 @@ def test_after_an_edit_a_value_is_computed_anew_and_the_old_one_goes(
     monkeypatch.setattr(memo, "code_digest", lambda names: asked.append(names) or "edited")
     assert float(memo.cached(count, law)[0]) == 2.0
     assert asked == [{"iclutils.window.covariates", "iclutils.window.function_classes"}]
-    assert [path.name for path in own_folder.rglob("*.pickle")] == ["edited.pickle"]
+    (file,) = own_folder.rglob("*.pickle")
+    assert file.name == "edited.pickle"
+    file.write_bytes(file.read_bytes()[:10])  # as a machine that stops leaves it
+    assert float(memo.cached(count, law)[0]) == 3.0

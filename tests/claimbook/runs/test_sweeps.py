@@ -130,15 +130,14 @@ def test_two_workers_share_the_jobs(tmp_path, folders, cluster):
     assert len({os.getpid(), *(row["pid"] for row in rows)}) == (2 if cluster else 3)
 
 
-def test_a_second_process_on_a_sweep_is_refused(tmp_path, folders):
-    sweep = Sweep(square, [{"x": 1, "log": str(tmp_path / "log")}])
-    refused = pytest.raises(RuntimeError, match="another process runs the sweep squares")
-    with sweeps.lock(folders["unfinished"] / "squares"), refused:
-        sweep.run("squares", **folders)
-
-
-def test_a_sweep_says_on_which_device_it_ran(tmp_path, folders):
-    Sweep(placed, [{"x": 1}]).run("placed", device="meta", **folders)
+def test_a_sweep_says_on_which_device_it_ran_and_a_second_process_on_it_is_refused(
+    tmp_path, folders
+):
+    sweep = Sweep(placed, [{"x": 1}])
+    refused = pytest.raises(RuntimeError, match="another process runs the sweep placed")
+    with sweeps.lock(folders["unfinished"] / "placed"), refused:
+        sweep.run("placed", **folders)
+    sweep.run("placed", device="meta", **folders)
     record = recorded("placed", tmp_path)
     assert record["jobs"][0]["on_cpu"] == 0
     assert record["machine"].endswith(", meta")
