@@ -107,7 +107,7 @@ def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
 def _whole_transformers(seed: int = 0) -> list[Job]:
     """Eight networks of each kind on the circle: three steepnesses, all three at once, controls.
 
-    Then all three at once for longer and without a part, and shorter prompts.
+    Then all three at once for longer.
     """
     whole: Job = {
         "d": 2,
@@ -125,10 +125,7 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     }
     mixed = whole | {"steepness": [1.0, 4.0, 16.0]}
     single = [whole | {"steepness": [L]} for L in (4.0, 16.0, 1.0)]
-    parts: list[Job] = [{"blocks": 1}, {"hidden": 0}, {"heads": 1}]
-    changed = [mixed | part for part in parts]
-    longer = mixed | {"steps": 6000}
-    return [*single, mixed, whole | {"shuffled": True}, longer, *changed, whole | {"n": 12}]
+    return [*single, mixed, whole | {"shuffled": True}, mixed | {"steps": 6000}]
 
 
 SWEEPS = {
