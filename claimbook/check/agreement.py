@@ -28,13 +28,13 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
-def apart(expected: Any, found: Any, room: Any) -> float:
+def number_distance(expected: Any, found: Any, room: Any) -> float:
     """Measure how far a number, or the farthest of several, moved in units of ``room``.
 
     Two that are no number are the same.
 
-    >>> apart(1.0, 1.5, 0.25), apart(1.0, 1.0, 0.0), apart(1.0, 1.5, 0.0)
-    (2.0, 0.0, inf)
+    >>> [number_distance(1.0, found, room) for found, room in ((1.5, 0.25), (1.0, 0), (1.5, 0))]
+    [2.0, 0.0, inf]
     """
     same = np.equal(expected, found) | (np.isnan(expected) & np.isnan(found))
     with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞
@@ -47,11 +47,11 @@ def distance(expected: Number, found: Number, dof: float = USUAL_DOF) -> float:
     widths = (expected.half_width, found.half_width)
     if not any(widths):
         room = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
-        return apart(expected.value, found.value, room)
+        return number_distance(expected.value, found.value, room)
     if not all(widths):  # one of the two is computed and the other sampled
         return math.inf
     digit = 10.0 ** (math.floor(math.log10(max(widths))) - 1)  # the second, to which it is written
-    moved = apart(expected.value, found.value, min(widths))
+    moved = number_distance(expected.value, found.value, min(widths))
     return max(moved, width_distance(*widths, digit * WHOLE, dof))
 
 
@@ -87,14 +87,14 @@ def text_distance(expected: str, found: str) -> float:
         return math.inf
     for before, now in zip(*map(_NUMBER.findall, texts), strict=True):
         room = max(UNITS * last_place(before), ROUNDED * abs(_read(before)))
-        moved.append(apart(_read(before), _read(now), room * WHOLE))
+        moved.append(number_distance(_read(before), _read(now), room * WHOLE))
     return max(moved, default=0.0)
 
 
 def _measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> float:
     room = UNITS * last_place(expected[1]) * WHOLE
     (value, half_width), (now, width) = map(_read, expected), map(_read, found)
-    moved = apart(value, now, max(min(half_width, width), room))
+    moved = number_distance(value, now, max(min(half_width, width), room))
     return max(moved, width_distance(half_width, width, room))
 
 

@@ -42,7 +42,7 @@ def differences(expected: Snapshot, found: Snapshot) -> dict[str, list[str]]:
 
 def compare(expected: Snapshot, found: Snapshot) -> Iterator[Move]:
     """Go through all that two snapshots show; what only one of them has is infinitely far."""
-    before, now = expected.shown, found.shown
+    before, now = expected.contents, found.contents
     for name in before | now:
         old, new = before.get(name), now.get(name)
         if old is None or new is None:

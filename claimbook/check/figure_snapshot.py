@@ -21,7 +21,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from claimbook.check.agreement import ROUNDED, apart, width_distance
+from claimbook.check.agreement import ROUNDED, number_distance, width_distance
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 WORDS = ("panel", "title", "series", "kind", "colour")  # that tell a series from the others
@@ -91,7 +91,7 @@ def series_of(text: str) -> list[Series]:
     bands = [one for one in whole if one.kind == BAND]
     pairs = [(band, line) for band in bands for line in whole if runs_within(line, band)]
     sampled = [one for pair in pairs for one in pair]
-    return [held(one, one in sampled) for one in whole]
+    return [condense(one, one in sampled) for one in whole]
 
 
 def runs_within(line: Series, band: Series) -> bool:
@@ -105,7 +105,7 @@ def runs_within(line: Series, band: Series) -> bool:
     return bool((np.minimum(low, high) >= 0).all() and low.any() and high.any())
 
 
-def held(whole: Series, sampled: bool) -> Series:
+def condense(whole: Series, sampled: bool) -> Series:
     """Choose five places of each axis, its ends among them, or as many quantiles."""
     places = np.linspace(0, whole.points - 1, min(whole.points, PLACES)).round().astype(int)
     axes: dict[str, Any] = {}
@@ -133,7 +133,7 @@ class Entries(NamedTuple):
     def distance(self, found: "Entries") -> float:
         """Measure how far the entries moved, in units of how far they may."""
         chance = np.minimum(self.spread, found.spread) / 2
-        moved = apart(self.values, found.values, np.maximum(self.room, chance))
+        moved = number_distance(self.values, found.values, np.maximum(self.room, chance))
         return max(moved, width_distance(self.spread, found.spread, self.written))
 
     def __str__(self) -> str:

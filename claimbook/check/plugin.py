@@ -27,7 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     option("--pages", default="", help="compare the cached runs of these pages only")
 
 
-def asked(config: pytest.Config) -> list[Rerun]:
+def reruns_of(config: pytest.Config) -> list[Rerun]:
     """List the ways in which the command line asks for the pages to be run otherwise."""
     option = config.option
     return reruns(option.set, option.master_seeds, option.variants)
@@ -36,7 +36,7 @@ def asked(config: pytest.Config) -> list[Rerun]:
 def pytest_configure(config: pytest.Config) -> None:
     """Refuse options that cannot be read."""
     try:
-        asked(config)
+        reruns_of(config)
     except ValueError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -47,7 +47,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     is_page = file_path.suffix == ".md" and file_path.parent == ROOT / CHAPTERS
     if not is_page or not (option.nbval or option.nbval_lax):
         return None
-    ways = asked(parent.config)
+    ways = reruns_of(parent.config)
     if not ways:
         page: PageFile = PageFile.from_parent(parent, path=file_path)
         return page

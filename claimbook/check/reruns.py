@@ -60,9 +60,9 @@ def reruns(chosen: str, seeds: str, variants: str) -> list[Rerun]:
     >>> [one.name for one in reruns("n=3", "1 2", "avx2 perturbed perturbed:2")]
     ['seed=1', 'seed=2', 'avx2', 'perturbed:1', 'perturbed:2', 'n=3']
     """
-    words = here() if variants == ALL else variants.split()
+    words = variants_here() if variants == ALL else variants.split()
     ways = [Rerun(f"seed={seed}", {"seed": int(seed)}, int(seed)) for seed in seeds.split()]
-    ways += [variant(word) for word in words]
+    ways += [read_variant(word) for word in words]
     return [*ways, Rerun(chosen, parse(chosen))] if chosen else ways
 
 
@@ -106,7 +106,7 @@ def set_parameters(notebook: Any, settings: Mapping[str, Any]) -> None:
 # ------------------------------------------------------------------ variants
 
 
-def variant(word: str) -> Rerun:
+def read_variant(word: str) -> Rerun:
     """Read the name of a variant; ``ValueError`` for another word."""
     name, _, xi = word.partition(":")
     if name not in TELLS or (xi and not (name == PERTURBED and xi.isdecimal())):
@@ -127,7 +127,7 @@ def perturbation(xi: str) -> str:
     return f"from {module} import {function} as _perturb; _perturb({xi}); del _perturb"
 
 
-def here() -> list[str]:
+def variants_here() -> list[str]:
     """List the variants that this processor can compute."""
     return [name for name in TELLS if NEEDS.get(name, "") in {"", *instructions()}]
 

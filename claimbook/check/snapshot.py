@@ -94,7 +94,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(Headline(record.id, record.verdict, *number), *held)
 
     @property
-    def shown(self) -> dict[str, Part]:
+    def contents(self) -> dict[str, Part]:
         """All comparisons by their places; first the verdict, as one of the number shown.
 
         That number has the degrees of freedom of the part that it is.
@@ -126,7 +126,7 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {one.claim.id: one for one in self.entries}
 
     @property
-    def shown(self) -> dict[tuple[str, str], Any]:
+    def contents(self) -> dict[tuple[str, str], Any]:
         """All that it holds, by owner (a claim's id, or ``PAGE``) and place."""
         rest: dict[str, Any] = {f"told {name}": text for name, text in self.told.items()}
         for what, blocks in (("output", self.printed), ("table", self.tables)):
@@ -137,7 +137,7 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             rest |= {f"{name}, {place}": entries for place, entries in entries_of(figure)}
         shown: dict[tuple[str, str], Any] = {(PAGE, place): one for place, one in rest.items()}
         for id, claim in self.claims.items():
-            shown |= {(id, place): part for place, part in claim.shown.items()}
+            shown |= {(id, place): part for place, part in claim.contents.items()}
         return shown
 
     @classmethod

@@ -49,7 +49,7 @@ class Note(NamedTuple):
         said = {"": self.verdict, DISSENT: f"not {self.verdict}"}
         return {seed.strip(DISSENT): said[seed.strip("0123456789")] for seed in self.seeds}
 
-    def refused(self, now: "Note") -> str:
+    def refusal(self, now: "Note") -> str:
         """Say why the row as it is ``now`` may not be noted; empty where it may."""
         if now.amended < self.amended:
             return f"'amended' had {self.amended} entries and has {now.amended}; none is taken away"
@@ -95,7 +95,7 @@ def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
     now = notes_of(claims)
     said = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
     for row, note in notes.items():
-        if row in now and (reason := note.refused(now[row])):
+        if row in now and (reason := note.refusal(now[row])):
             yield f"{row}: {reason}"
         elif row not in now and row not in said:
             where = "name it in 'amended' of the row that took its place"

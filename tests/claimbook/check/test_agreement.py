@@ -7,8 +7,8 @@ import pytest
 from claimbook.check.agreement import (
     ERRORS,
     LEAST_CHANGE,
-    apart,
     distance,
+    number_distance,
     text_distance,
     width_distance,
 )
@@ -55,7 +55,7 @@ def test_a_half_width_may_change_by_three_of_its_standard_errors(dof):
     ],
 )
 def test_what_is_no_number_is_compared_as_it_is(expected, found, same):
-    assert (apart([expected, 2.0], [found, 2.0], 0.11) <= 1) is same
+    assert (number_distance([expected, 2.0], [found, 2.0], 0.11) <= 1) is same
 
 
 @pytest.mark.parametrize(

@@ -80,4 +80,4 @@ def test_a_page_with_two_threads_keeps_them():
 def test_a_book_without_the_function_is_told_what_to_name(monkeypatch):
     monkeypatch.setattr(files, "settings", dict)
     with pytest.raises(ValueError, match="must name 'perturb'"):
-        reruns.variant("perturbed")
+        reruns.read_variant("perturbed")

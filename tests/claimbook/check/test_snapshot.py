@@ -138,8 +138,8 @@ def test_a_claim_is_compared(changes, message):
 def test_a_part_is_compared_with_its_degrees_of_freedom(found, distance):
     part = CLAIM.parts["slope"]
     assert part.distance(replace(part, **found)) == pytest.approx(distance, abs=0.01)
-    assert CLAIM.shown[""].dof == part.dof  # the number shown is this part's
-    assert replace(CLAIM, parts={}).shown[""].dof is None
+    assert CLAIM.contents[""].dof == part.dof  # the number shown is this part's
+    assert replace(CLAIM, parts={}).contents[""].dof is None
 
 
 def test_moves_are_told_of_every_number_that_both_show(page):

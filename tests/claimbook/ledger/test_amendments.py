@@ -58,7 +58,7 @@ def test_a_change_after_the_first_number_is_refused_without_an_entry(claims, fie
 
 
 def test_an_entry_is_not_taken_away_and_a_row_that_is_renamed_is_no_new_one(claims):
-    assert "none is taken away" in NOTE.refused(NOTE._replace(amended=1))
+    assert "none is taken away" in NOTE.refusal(NOTE._replace(amended=1))
     (refused,) = amendments.refusals({"old": NOTE}, claims())
     assert refused.startswith("old: was measured and is gone, or renamed")
     names = {"amended": [ENTRY | {"what": "renamed; it was old"}]}
