@@ -1,6 +1,6 @@
 /* Explorer: looking along the directions that matter (chapter 4).
 
-   The loss of M = w_u BBᵀ + w_v B_⊥B_⊥ᵀ (the page's c and e), averaged over drawn contexts, always
+   The loss of M = w_u BBᵀ + w_v B_⊥B_⊥ᵀ (the page's c and g), averaged over drawn contexts, always
    the same ones, with tasks and noise integrated out: iclutils/window/theory/low_rank.py (loss_at),
    k = 2. */
 ((X) => {
@@ -88,10 +88,10 @@ X.explorers.directions = {
   title: "the directions that matter",
   presets: [
     {name: "linear: ignore the rest", settings: {}},
-    {name: "another world: bowls on the sphere",
+    {name: "later on this page: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
-    {name: "a rest that is long", settings: {cv: 3}},
-    {name: "waves, as in the paper’s Figure 9", settings: {link: "cosine", where: "sphere"}},
+    {name: "the rest three times as long", settings: {cv: 3}},
+    {name: "later: waves on the sphere", settings: {link: "cosine", where: "sphere"}},
   ],
   controls: [slider("wv", "looks at what does not matter",
     even(0, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"
@@ -105,8 +105,8 @@ X.explorers.directions = {
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.01),
   slider("cv", "length of the part that does not matter", round(0.2, 5), 1)],
   panels: [{name: "Error against the mass ~c~ on what matters", height: 280, folded: true, legend: [
-    ["what does not matter is ignored, ~e~ = 0", "softmax"], ["your share", "target"],
-    ["all directions alike, ~e~ = ~c~", "thin"], ["yours before your last move", "ghost"]]},
+    ["what does not matter is ignored, ~g~ = 0", "softmax"], ["your share", "target"],
+    ["all directions alike, ~g~ = ~c~", "thin"], ["yours before your last move", "ghost"]]},
   {name: "Least error against the share: how much the head looks at what does not matter",
     height: 240, legend: [["least error with this share", "exact"]]}],
   compute(state) {
@@ -127,7 +127,7 @@ X.explorers.directions = {
         + `${show(100 * gain, 2)} % lower than with none.`;
     return {none, yours, all, shares, free, best,
       curves: {none: along(() => 0), yours: along(w => share * w), all: along(w => w)}, rows: [
-        ["none", "least error with ~e~ = 0", none.loss], ["noneW", "best ~c~ with ~e~ = 0", none.wu],
+        ["none", "least error with ~g~ = 0", none.loss], ["noneW", "best ~c~ with ~g~ = 0", none.wu],
         ["yours", "least error with your share", yours.loss], ["yoursW", "best ~c~ with your share", yours.wu],
         ["all", "least error with all alike", all.loss],
         ["cost", "what looking at all costs (factor)", all.loss / none.loss]],

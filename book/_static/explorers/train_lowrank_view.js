@@ -70,10 +70,10 @@
         "yes",
       ),
       slider("d", "dimension ~d~", [4, 6, 10], 10),
-      slider("k", "relevant directions ~k~", [1, 2, 3], 2),
+      slider("k", "useful directions ~k~", [1, 2, 3], 2),
     ],
     panels: [
-      {name: "The matrix ~M~: the relevant directions come first", height: 200},
+      {name: "The matrix ~M~: the useful directions come first", height: 200},
       {
         name: "Mass per direction, softmax head",
         height: 210,
@@ -81,15 +81,15 @@
         legend: [
           ["inside col(~B~)", "target"],
           ["outside", "other"],
-          ["best ~c~, ~e~ in ~cBBᵀ~ + ~eB~_{⊥}~B~_{⊥}ᵀ", "exact"],
+          ["best ~c~, ~g~ in ~cBBᵀ~ + ~gB~_{⊥}~B~_{⊥}ᵀ", "exact"],
         ],
       },
       {
-        name: "Overlap of the leading directions with the relevant ones",
+        name: "Overlap of the leading directions with the useful ones",
         height: 210,
         legend: [
           ["overlap", "softmax"],
-          ["chance, ~k~/~d~", "thin"],
+          ["random directions", "thin"],
         ],
       },
       {...losses.panel("best head, softmax or linear"), height: 210},
@@ -132,7 +132,7 @@
           `Mass per direction against the steps: inside ${show(now.relevant, 3)}, outside ` +
           `${show(now.spurious, 3)}${beside}.`,
         lines: [
-          {points: exactly("softmax", "e"), kind: "exact", name: "best ~e~"},
+          {points: exactly("softmax", "e"), kind: "exact", name: "best ~g~"},
           {points: exactly("softmax", "c"), kind: "exact", name: "best ~c~"},
           {points: outside, kind: "other", name: "outside"},
           {points: inside, kind: "target", name: "inside"},
@@ -169,7 +169,7 @@
           ["relevant", "mass per direction inside col(~B~)", now.relevant],
           ["spurious", "outside", now.spurious],
           ["c", "~c~ of the best ~cBBᵀ~ + ~eB~_{⊥}~B~_{⊥}ᵀ", best ? best.softmax.c : NaN],
-          ["e", "~e~ of the best", best ? best.softmax.e : NaN],
+          ["e", "~g~ of the best", best ? best.softmax.e : NaN],
           ["rho", "~ρ~(~M~, ~B~)", now.rho],
           ["overlap", "overlap of the softmax head", step ? now.overlap : NaN],
           ["linear", "overlap of the linear head", step ? other.overlap : NaN],
