@@ -20,7 +20,7 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx.application import Sphinx
 
-from claimbook.ledger import FAILS, IN_PART, OURS, VERDICTS
+from claimbook.ledger import FAILS, HOLDS, IN_PART, OURS, VERDICTS
 from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.text import (
     format_value,
@@ -347,10 +347,18 @@ def duration(seconds: float) -> str:
 def substitutions(rows: Sequence[Row]) -> dict[str, str]:
     """Return the numbers of the whole ledger that a sentence may name: ``{{ rows_theirs }}``."""
     theirs = [row for row in rows if origin(row) == "theirs"]
+    ours = [row for row in rows if origin(row) == "ours"]
+    found = Counter(row["verdict"] for row in theirs)
     negative = [row for row in theirs if row["verdict"] in (FAILS, IN_PART)]
     parts = sum(part["half_width"] > 0 for row in rows for part in row["parts"].values())
     return {
         "rows_theirs": str(len(theirs)),
+        "theirs_hold": str(found[HOLDS]),
+        "theirs_in_part": str(found[IN_PART]),
+        "theirs_fail": str(found[FAILS]),
+        "theirs_open": str(len(theirs) - len(negative) - found[HOLDS]),
+        "rows_ours": str(len(ours)),
+        "ours_hold": str(sum(row["verdict"] == HOLDS for row in ours)),
         "rows_negative": str(len(negative)),
         "rows_damaged": str(sum(map(is_damaged, negative))),
         "rows_seen": str(sum((row["note"] or "").startswith("Seen before") for row in rows)),

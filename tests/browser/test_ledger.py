@@ -118,6 +118,7 @@ def test_an_address_restores_the_filters(ledger, rows):
 
 def test_a_number_of_the_front_page_leads_to_its_claims(page, address, rows):
     page.goto(address + "book/intro.html")
+    page.click("details:has(.scorecard) > summary")
     link = ".scorecard a[href$='verdict=holds-in-part&origin=theirs&source=collins2024']"
     number = page.inner_text(link)
     page.focus(link)

@@ -292,6 +292,12 @@ def test_sentences_may_name_numbers_of_the_whole_ledger(content):
     found = module.substitutions(content.rows)
     assert found == {
         "rows_theirs": "5",
+        "theirs_hold": "1",
+        "theirs_in_part": "1",
+        "theirs_fail": "1",
+        "theirs_open": "2",
+        "rows_ours": "1",
+        "ours_hold": "1",
         "rows_negative": "2",
         "rows_damaged": "2",
         "rows_seen": "0",
