@@ -34,7 +34,7 @@ const even = (low, high, step) => Array.from({length: Math.round((high - low) / 
 
 const CLASS = choice("family", "class of tasks",
   [["affine", "affine"], ["relu", "ReLU"], ["cosine", "cosine"]], "affine");
-const CONTEXT = slider("n", "context length ~n~", whole(10, 10000), 1000);
+const CONTEXT = slider("n", "length of the prompt ~n~", whole(10, 10000), 1000);
 const DIMENSION = slider("d", "dimension ~d~", even(2, 30, 1), 3);
 const NOISE = slider("sigma", "noise ~σ~", round(0.01, 2), 0.4);
 

@@ -40,13 +40,13 @@ X.explorers.offset = {
   ],
   controls: [slider("offset", "size of the tasks’ offset", even(0, 3, 0.05), 1,
     x => x === 1 ? "as in the paper" : `${X.plain(x)} times`),
-  slider("n", "context length ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
+  slider("n", "length of the prompt ~n~", whole(SHORTEST, LONGEST), 200), {...NOISE, start: 0.01},
   {...DIMENSION, start: 5},
   choice("family", "class of tasks", [["affine", "affine (ramps)"], ["relu", "ReLU (kinks)"]],
     "relu"),
   {...choice("one", "a constant 1 in each example", [["no", "no"], ["yes", "yes"]], "yes"),
     aside: true}],
-  panels: [{name: "Least error against context length", height: 300, legend: [
+  panels: [{name: "Least error against the length of the prompt", height: 300, legend: [
     ["linear attention", "linear"], ["softmax attention", "softmax"],
     ["limit of linear attention for long contexts", "thin"],
     ["linear attention, with a constant 1 in each example", "mended"],
@@ -84,8 +84,8 @@ X.explorers.offset = {
     const heads = repaired ? "three" : "two";
     const entry = panel.parentElement.querySelector('.x-legend [data-kind="mended"]');
     entry.style.visibility = repaired ? "" : "hidden";     // its place stays, so nothing jumps
-    plot(panel, {label: `Errors of ${heads} heads against context length. ${words(summary)}`,
-      x: {label: "context length ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
+    plot(panel, {label: `Errors of ${heads} heads against the length of the prompt. ${words(summary)}`,
+      x: {label: "length of the prompt ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
       y: {label: "error", log: true, range: [1e-5, 10]},
       lines: [...ghost, {points: floor, kind: "thin"},
         {points: curves.linear, kind: "linear", name: "linear"},

@@ -76,13 +76,13 @@
     presets: [
       {name: "it narrows", settings: {}},
       {name: "much noise: it stays wide", settings: {sigma: 1.2, n: 400}},
-      {name: "steep, as in the paper’s Figure 1", settings: {n: 30, sigma: 0.5, L: 6}},
+      {name: "steep hills", settings: {n: 30, sigma: 0.5, L: 6}},
       {
         name: "steep waves: it stays wide",
         settings: {family: "cosine", L: 8, sigma: 0.01, n: 20, d: 5},
       },
       {
-        name: "few examples, as in its Figure 3",
+        name: "few examples, five dimensions",
         settings: {family: "relu", L: 1, sigma: 0.01, n: 20, d: 5},
       },
     ],
@@ -90,7 +90,7 @@
       CLASS,
       slider("L", "Lipschitz constant ~L~", [0.1, 0.2, 0.3, 0.5, 1, 2, 3, 4, 5, 6, 8, 10], 1),
       slider("sigma", "noise ~σ~", [0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2], 0.3),
-      slider("n", "context length ~n~", [20, 30, 40, 80, 150, 250, 400], 150),
+      slider("n", "length of the prompt ~n~", [20, 30, 40, 80, 150, 250, 400], 150),
       slider(
         "d",
         "dimension ~d~",
@@ -124,7 +124,7 @@
         height: 190,
         legend: [
           ["softmax head", "softmax"],
-          ["largest eigenvalue of ~M~, ‖~M~‖", "thin"],
+          ["largest eigenvalue of ~M~", "thin"],
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
