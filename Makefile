@@ -40,7 +40,7 @@ BROWSER := tests/browser
 # tests that need neither a run nor the site use the core that the build leaves idle
 BESIDE  := tests/test_lint.py tests/claimbook/test_typed.py
 # tests that read the built site
-BUILT   := $(patsubst %,tests/book/test_%.py,pages figures downloads)
+BUILT   := $(patsubst %,tests/book/test_%.py,pages search figures downloads)
 SCIENCE := tests/iclutils
 CHOSEN   = $(if $(NAME),$(NAMED),book/chapters)
 

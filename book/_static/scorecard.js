@@ -6,9 +6,10 @@ const KINDS = ["verdict", "origin", "source", "chapter", "reading"];
 const GREEK = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
   "omicron", "pi", "rho", "sigma", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega"];
 
-/** A text as it is sought: small letters, of Greek ones the names, and a space for a hyphen. */
-const plain = text => text.normalize("NFKD").toLowerCase().replace(/[_^]/g, "").replace(/[-\u2010-\u2014]/g, " ")
-  .replace(/[α-ω]/g, letter => ` ${GREEK[letter.charCodeAt(0) - 0x3b1]}`);
+/** A text as it is sought: small letters, of Greek ones the names, a space for a hyphen, no s of a plural. */
+globalThis.plainWords = text => text.normalize("NFKD").toLowerCase().replace(/[-\u2010-\u2014]/g, " ")
+  .replace(/[α-ω]/g, letter => ` ${GREEK[letter.charCodeAt(0) - 0x3b1]}`).replace(/(\p{L}{2,}[^\P{L}s])s(?!\p{L})/gu, "$1");
+const plain = text => plainWords(text.replace(/[_^]/g, ""));
 
 /** Cards far off the window are not laid out; the letters that only they use would be missing on paper. */
 function bringLetters() {
@@ -44,9 +45,8 @@ function begin() {
   const wordsIn = row => row.text || (row.text = plain(wordsOf(row.node) + " " + row.node.id));
   const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind])
     && (!choice.words || row.found);
-  /** From the beginning of a word, without the s of a plural; a number to its end, so that 5 is not 50. */
-  const start = words => new RegExp("(?<![\\p{L}\\p{N}])" + words.map(word => word.replace(/^(\p{L}{3,}[^s])s$/u, "$1")
-    .replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  /** From the beginning of a word; a number to its end, so that 5 is not 50. */
+  const start = words => new RegExp("(?<![\\p{L}\\p{N}])" + words.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
     + (/\d$/.test(word) ? "(?!\\d)" : "")).join("\\s+"), "u");
   const plural = n => `${n} ${n === 1 ? "claim" : "claims"}`;
   let choice = {}, together = false, speaking = 0;

@@ -56,6 +56,7 @@ def read_content(app: Sphinx, config: Config) -> None:
     config.templates_path.append(str(TEMPLATES))
     config.exclude_patterns.append("explorers")  # of the static files: the site has them as one
     config.html_additional_pages["404"] = "404.html"
+    config.html_search_scorer = str(TEMPLATES / "search.js")
     config.myst_substitutions |= substitutions(content_of(app).rows)
 
 

@@ -1,30 +1,11 @@
 """What helps a reader: search, notes, the lost page as files; marks and predictions on a page."""
 
-from urllib.parse import quote
-
 import pytest
 
 from tests.browser import chromium
 from tests.built_site import SITE
 
 FILES = SITE.as_uri() + "/"
-FOUND = [  # what a reader asks for, and where one of the first results leads
-    ("overfitting", "book/chapters/05_double_descent.html"),
-    ("double descent", "book/chapters/05_double_descent.html"),
-    ("memorization", "book/chapters/05c_task_diversity.html"),
-    ("Lipschitz", "book/chapters/01_attention_window.html"),
-    ("teaching", "book/lessons.html"),
-    ("error report", "book/maintaining.html"),
-    ("a ridge removes the peak", "book/chapters/05_double_descent.html#a-ridge-removes-the-peak"),
-    ("how far to look", "book/chapters/01_attention_window.html"),
-    ("low-rank", "book/chapters/04_low_rank.html"),
-    ("plateaus", "book/chapters/06_stagewise_dynamics.html"),
-    ("how to cite", "book/intro.html"),
-    ("bibtex", "book/intro.html"),
-    ("pdf", "book/downloads.html"),
-    ("print", "book/downloads.html"),
-]
-FIRST = 10
 NOTES = [  # a page, a link on it, words of its note
     ("01_attention_window", "a:has(> .std-term)", "average of the labels"),
     ("01_attention_window", "a.reference[href='#fig-ch1-window']", "The steeper the hill"),
@@ -45,14 +26,14 @@ def page(fresh):
         assert not wrong
 
 
-@pytest.mark.parametrize(("query", "place"), FOUND, ids=[query for query, _ in FOUND])
-def test_a_search_leads_to_the_section(page, query, place):
-    page.goto(f"{FILES}search.html?q={quote(query)}")
+def test_a_search_without_a_network_leads_to_sections_and_to_the_ledger(page):
+    """What is found, and in which order, tests/book/test_search.py tells."""
+    page.goto(f"{FILES}search.html?q=low-rank")
     page.clock.fast_forward(LONG)  # Sphinx shows one result after the other
-    links = page.locator("#search-results li > a")
-    links.first.wait_for()
-    found = [link.get_attribute("href") for link in links.all()[:FIRST]]
-    assert [address for address in found if address.startswith(place)], found
+    page.locator("#search-results a[href^='book/chapters/04_low_rank']").first.wait_for()
+    page.get_by_text("Claims with these words").click()
+    page.wait_for_url("**/book/ledger.html#claims?words=low-rank")
+    assert 0 < page.locator("details.claim:visible").count() < 100
 
 
 @pytest.mark.parametrize(("name", "link", "said"), NOTES, ids=[name + at for name, at, _ in NOTES])

@@ -1,0 +1,79 @@
+"""The search of the built site, in V8: what a reader asks for stands among the first results."""
+
+import json
+
+import pytest
+from py_mini_racer import MiniRacer
+
+from tests.built_site import SITE
+
+# as much of a browser as the search asks for before anything is shown
+BROWSER = """
+var window = globalThis, _ = text => text, _ready = () => {}, SPHINX_HIGHLIGHT_ENABLED = false;
+var document = {readyState: "loading", addEventListener() {}, getElementById: () => null};
+window.addEventListener = () => {};
+"""
+SCRIPTS = ("_static/scorecard.js", "_static/searchtools.js", "_static/language_data.js")
+SEARCH = "Search._performSearch(...Search._parseQuery({}))"
+FIRST = 10
+FOUND = [  # words, and where one of the first results leads
+    ("overfitting", "book/chapters/05_double_descent"),
+    ("double descent", "book/chapters/05_double_descent"),
+    ("memorization", "book/chapters/05c_task_diversity"),
+    ("Lipschitz", "book/chapters/01_attention_window"),
+    ("teaching", "book/lessons"),
+    ("error report", "book/maintaining"),
+    ("a ridge removes the peak", "book/chapters/05_double_descent#a-ridge-removes-the-peak"),
+    ("how far to look", "book/chapters/01_attention_window"),
+    ("how to cite", "book/intro"),
+    ("bibtex", "book/intro"),
+    ("pdf", "book/downloads"),
+    ("print", "book/downloads"),
+    ("ch6-rare-exponent", "book/ledger#ch6-rare-exponent"),
+    ("half_mass_cap", "book/reference/window#iclutils.window.evaluation.half_mass_cap"),
+]
+ALIKE = [  # spellings, and the page that they lead to first of all chapters
+    ("low rank", "low-rank", "book/chapters/04_low_rank"),
+    ("plateau", "plateaus", "book/chapters/06_stagewise_dynamics"),
+    ("sigma", "σ", "book/chapters/01_attention_window"),
+    ("in context", "in-context", "book/chapters/01_attention_window"),
+]
+
+
+@pytest.fixture(scope="module")
+def search():
+    """A function: the places that words lead to, the best first."""
+    engine = MiniRacer()
+    engine.eval(BROWSER)
+    for name in (*SCRIPTS, "searchindex.js"):
+        engine.eval((SITE / name).read_text(encoding="utf8"))
+
+    def search(words):
+        found = SEARCH.format(json.dumps(words))
+        places = engine.eval(f"JSON.stringify({found}.map(([page, , at]) => page + at))")
+        return json.loads(places)[::-1]
+
+    yield search
+    engine.close()
+
+
+@pytest.mark.parametrize(("words", "place"), FOUND)
+def test_words_lead_to_their_place(search, words, place):
+    found = search(words)[:FIRST]
+    assert [address for address in found if address.startswith(place)], found
+
+
+@pytest.mark.parametrize(("words", "others", "place"), ALIKE)
+def test_spellings_find_the_same(search, words, others, place):
+    found = search(words)
+    assert search(others) == found
+    assert next(page for page in found if page.startswith("book/chapters/")) == place
+
+
+@pytest.mark.parametrize(("words", "chapter"), [("covariates", "01_"), ("low rank tasks", "04_")])
+def test_a_chapter_stands_before_the_module_that_serves_it(search, words, chapter):
+    found = search(words)
+    modules = [at for at, page in enumerate(found) if page.startswith("book/reference/")]
+    places = [page.removeprefix("book/chapters/") for page in found[: modules[0]]]
+    assert modules
+    assert [page for page in places if page.startswith(chapter)]
