@@ -3,7 +3,7 @@
 The ledger and the runs are read once, as a build begins (:mod:`claimbook.site.content`), so that
 directives and roles write finished HTML (:mod:`claimbook.site.directives`,
 :mod:`claimbook.site.marks`) from templates (:mod:`claimbook.site.views`). Sphinx's own environment
-is thrown away before a build, and nothing here remembers one.
+is thrown away before a build, and so is the site of an earlier one.
 """
 
 import gc
@@ -24,51 +24,54 @@ from claimbook.site.directives import (
     CLAIM,
     ChapterCard,
     ClaimRole,
+    Directive,
     LedgerPage,
-    RunTimes,
-    Scorecard,
     Verdicts,
 )
-from claimbook.site.downloads import FOLDER as DOWNLOADS
 from claimbook.site.downloads import Downloads, write_archive, write_files
-from claimbook.site.explorers import Explorer, SetRole, add_scripts, write_scripts
-from claimbook.site.figures import FOLDER as FIGURES
-from claimbook.site.figures import RunFigure, figures_of, show_figures, write_figures
+from claimbook.site.explorers import Explorer, SetRole, add_scripts
+from claimbook.site.figures import RunFigure, show_figures, write_figures
 from claimbook.site.fixes import add_tips, fix_pages
 from claimbook.site.lecture import Prediction, PredictionEnd, fold_predictions
-from claimbook.site.marks import JudgedRole, MarksStay, show_verdicts
-from claimbook.site.nodes import depart_tag, html_tag, skip_tag, visit_tag
+from claimbook.site.marks import JudgedRole, show_lines
+from claimbook.site.nodes import depart_tag, html_tag, visit_tag
 from claimbook.site.notebooks import AFTER_THE_NUMBERS, TAKEN_HOME, write_notebooks
 from claimbook.site.page import AFTER_SPHINX, add_stamp, add_ways_on, label_pages
 from claimbook.site.views import TEMPLATES, substitutions, views_of
 
 LATE = 900  # after MyST-NB, which would make a suffix of each page that it is told to read
-DRESS = (add_stamp, add_scripts, add_ways_on)  # what every page gets
+DIRECTIVES = {
+    "chapter-card": ChapterCard,
+    "code-index": CodeIndex,
+    "downloads": Downloads,
+    "explorer": Explorer,
+    "ledger": LedgerPage,
+    "prediction": Prediction,
+    "prediction-end": PredictionEnd,
+    "run-figure": RunFigure,
+    "run-times": Directive,
+    "scorecard": Directive,
+    "verdicts": Verdicts,
+}
 
 
-def read_content(app: Sphinx, config: Config) -> None:
-    """Read the ledger and the runs; let sentences name the numbers of the whole ledger."""
+def begin(app: Sphinx, config: Config) -> None:
+    """Read the ledger and the runs, let sentences name the ledger's numbers, empty the site."""
     reader = "claimbook.runs.notebooks.read_executed"
     paths = [str(chapter_path(name, ROOT)) for name in toc_chapters(ROOT)]
     config.nb_custom_formats |= {
         path: [reader, {"path": path, "root": str(ROOT)}] for path in paths
     }
     config.templates_path.append(str(TEMPLATES))
-    config.exclude_patterns.append("explorers")  # of the static files: the site has them as one
     config.html_additional_pages["404"] = "404.html"
     config.html_search_scorer = str(TEMPLATES / "search.js")
     config.myst_substitutions |= substitutions(content_of(app).rows)
-
-
-def begin(app: Sphinx) -> None:
-    """Leave no file of an earlier build where files lie beside the pages; write the scripts."""
-    for folder in (DOWNLOADS, FIGURES):
-        shutil.rmtree(Path(app.outdir) / folder, ignore_errors=True)
-    write_scripts(app)
+    shutil.rmtree(app.outdir)
+    Path(app.outdir).mkdir()
 
 
 def drop_thebe(app: Sphinx) -> None:
-    """sphinx-thebe names a CDN in every page, twice, and the book has no live cells."""
+    """Disconnect sphinx-thebe, which names a CDN in every page, twice: no cell here is live."""
     for listener in list(app.events.listeners["env-before-read-docs"]):
         handler = listener.handler
         if (handler.__module__, handler.__name__) == ("sphinx_thebe", "init_thebe_core"):
@@ -76,16 +79,16 @@ def drop_thebe(app: Sphinx) -> None:
 
 
 def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *given: Any) -> bool | None:
-    """Autodoc: no named tuple's fields, of which its docstring tells, and Python their places."""
+    """Let autodoc pass by a named tuple's fields, of which its docstring tells."""
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
 def dress(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Add to a page all that is added to pages."""
-    for add in DRESS:
-        add(app, pagename, context, doctree)
+    """Add to a page what stands around all pages, and the scripts of its explorers."""
+    for add in (add_stamp, add_scripts, add_ways_on):
+        add(app, pagename, context)
 
 
 def arrange(app: Sphinx, doctree: Any, docname: str) -> None:
@@ -101,14 +104,12 @@ def arrange(app: Sphinx, doctree: Any, docname: str) -> None:
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Lay the files beside the pages, and mend the pages."""
-    if exception:
-        return
-    site = Path(app.outdir)
-    content = content_of(app)
-    write_files(content, site)
-    write_figures(figures_of(content).values(), site)
-    fix_pages(site)
-    write_archive(site)
+    if exception is None:
+        site = Path(app.outdir)
+        write_files(content_of(app), site)
+        write_figures(content_of(app), site)
+        fix_pages(site)
+        write_archive(app, site)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -117,33 +118,21 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # keeps, again and again while a page grows: more than a third of the build's time
     gc.disable()
     app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
-    app.add_node(html_tag, html=(visit_tag, depart_tag), text=(skip_tag, skip_tag))
+    app.add_node(html_tag, html=(visit_tag, depart_tag))
     app.add_object_type(CLAIM, CLAIM, objname="claim", ref_nodeclass=inline)
-    app.add_directive("chapter-card", ChapterCard)
-    app.add_directive("verdicts", Verdicts)
-    app.add_directive("scorecard", Scorecard)
-    app.add_directive("ledger", LedgerPage)
-    app.add_directive("code-index", CodeIndex)
-    app.add_directive("downloads", Downloads)
-    app.add_directive("run-times", RunTimes)
-    app.add_directive("run-figure", RunFigure)
-    app.add_directive("explorer", Explorer)
-    app.add_directive("prediction", Prediction)
-    app.add_directive("prediction-end", PredictionEnd)
-    app.add_role("claim-value", ClaimRole(ClaimRole.value))
-    app.add_role("claim-verdict", ClaimRole(ClaimRole.verdict))
-    app.add_role("claim-picture", ClaimRole(ClaimRole.picture))
+    for name, directive in DIRECTIVES.items():
+        app.add_directive(name, directive)
+    for name in ("claim-value", "claim-verdict", "claim-picture"):
+        app.add_role(name, ClaimRole())
     app.add_role("judged", JudgedRole())
     app.add_role("set", SetRole())
-    app.add_post_transform(MarksStay)
     app.setup_extension("sphinx.ext.autodoc")
     add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("autodoc-process-docstring", name_results)
-    app.connect("config-inited", read_content, priority=LATE)
-    app.connect("builder-inited", begin)
+    app.connect("config-inited", begin, priority=LATE)
     app.connect("builder-inited", drop_thebe)
-    app.connect("doctree-read", show_verdicts)
+    app.connect("doctree-read", show_lines)
     app.connect("env-get-updated", label_pages, priority=AFTER_SPHINX)
     app.connect("env-get-updated", write_notebooks, priority=AFTER_THE_NUMBERS)
     app.connect("html-page-context", dress)

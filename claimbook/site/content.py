@@ -19,10 +19,7 @@ from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs.notebooks import Run, current
 
 FILE = re.compile(r"0*(\d+[a-z]?)_")
-AGREES = "agrees with its reference values"
-DIFFERS = "differs from its reference values"
-UNHELD = "has no reference values"
-OWN_SETTINGS = "was made at other settings than the book's"
+TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
 
 SOURCE = ("document", "place", "reading", "printed", "suggested_by")
 WRITTEN = ("kind", "brief", "statement", "statistic", "tolerance", "quantity", "expected")
@@ -51,13 +48,13 @@ class Content:
 
     @cached_property
     def claims(self) -> Mapping[str, Any]:
-        """``claims.yml``, validated."""
+        """Read and validate ``claims.yml``."""
         claims: Mapping[str, Any] = plain(load(self.root / "book" / "claims.yml"))
         return claims
 
     @cached_property
     def documents(self) -> Mapping[str, Mapping[str, Any]]:
-        """The sources by their keys, each with a short name."""
+        """Return the sources by their keys, each with a short name."""
         return {
             key: {"links": {}, "short": document["title"], **document}
             for key, document in self.claims["documents"].items()
@@ -65,24 +62,26 @@ class Content:
 
     @cached_property
     def chapters(self) -> list[str]:
-        """The chapters' names in the order of ``_toc.yml``."""
+        """Return the chapters' names in the order of ``_toc.yml``."""
         return toc_chapters(self.root)
 
     @cached_property
     def headings(self) -> Mapping[str, str]:
-        """The chapters' titles with their labels."""
-        return {name: f"{label(name)}. {self._title(name)}" for name in self.chapters}
-
-    def _title(self, chapter: str) -> str:
-        text = chapter_path(chapter, self.root).read_text(encoding="utf8")
-        match = re.search(r"^# (.*)$", text, re.MULTILINE)
-        return match[1].strip() if match else chapter
+        """Return the chapters' titles with their labels."""
+        texts = {
+            name: chapter_path(name, self.root).read_text(encoding="utf8") for name in self.chapters
+        }
+        titles = {name: TITLE.search(text) for name, text in texts.items()}
+        return {
+            name: f"{label(name)}. {found[1].strip() if found else name}"
+            for name, found in titles.items()
+        }
 
     @cached_property
     def runs(self) -> Mapping[str, Run]:
-        """The chapters' runs under their present keys.
+        """Read the chapters' runs under their present keys.
 
-        :raises ExtensionError: where a chapter has none; a build runs no code.
+        Raises ``ExtensionError`` where a chapter has none: a build runs no code.
         """
         runs = {}
         for name in self.chapters:
@@ -94,7 +93,7 @@ class Content:
 
     @cached_property
     def records(self) -> Mapping[str, Record]:
-        """What the runs recorded, by the rows' ids."""
+        """Return what the runs recorded, by the rows' ids."""
         return {
             claim: record
             for run in self.runs.values()
@@ -103,15 +102,15 @@ class Content:
 
     @cached_property
     def seeds(self) -> Mapping[str, Mapping[str, str]]:
-        """The verdicts under other master seeds, by the rows' ids and then by seed."""
+        """Return the verdicts under other master seeds, by the rows' ids and then by seed."""
         notes = amendments.read(self.root / "tests" / "rows.txt")
         return {claim: note.by_seed for claim, note in notes.items()}
 
     @cached_property
     def rows(self) -> list[Row]:
-        """The rows of ``ledger.json``, in the book's order: what was written, and what was found.
+        """Return the rows of ``ledger.json`` in the book's order: what was written, what was found.
 
-        :raises ExtensionError: where a chapter's run says nothing of one of its rows.
+        Raises ``ExtensionError`` where a chapter's run says nothing of one of its rows.
         """
         blocks = self.claims["chapters"]
         return [
@@ -152,34 +151,34 @@ class Content:
 
     @cached_property
     def by_id(self) -> Mapping[str, Row]:
-        """The rows by their ids."""
+        """Return the rows by their ids."""
         return {row["id"]: row for row in self.rows}
 
     @cached_property
     def sources(self) -> list[str]:
-        """The documents other than this book that some row names, in the ledger's order."""
+        """Return the documents other than this book that some row names, in the ledger's order."""
         named = {row["document"] for row in self.rows} - {OURS}
         return [key for key in self.documents if key in named]
 
     def seed(self, chapter: str) -> Any:
-        """The master seed of a chapter's run."""
+        """Return the master seed of a chapter's run."""
         used = (one for one in self.records.values() if one.chapter == chapter)
         given = self.claims["chapters"].get(chapter, {}).get("settings", {})
         return next((record.settings for record in used), given).get("seed")
 
     @cached_property
     def states(self) -> Mapping[str, str]:
-        """Whether each chapter's run agrees with its reference values, in words."""
+        """Say of each chapter's run whether it agrees with its reference values."""
         return {chapter: self._state(chapter) for chapter in self.chapters}
 
     def _state(self, chapter: str) -> str:
         notebook = self.runs[chapter].notebook
         if not all(record.default_settings for record in records(notebook).values()):
-            return OWN_SETTINGS
+            return "was made at other settings than the book's"
         if not expected_path(chapter, self.root).exists():
-            return UNHELD
-        expected = read_expected(chapter, self.root)
-        return DIFFERS if differences(expected, Snapshot.of(notebook)) else AGREES
+            return "has no reference values"
+        differs = differences(read_expected(chapter, self.root), Snapshot.of(notebook))
+        return f"{'differs from' if differs else 'agrees with'} its reference values"
 
 
 @lru_cache(maxsize=1)

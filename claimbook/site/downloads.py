@@ -15,53 +15,37 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from docutils.nodes import Node
+from sphinx.application import Sphinx
 
 from claimbook.files import CARRIED, ROOT, packages, read_json, write_atomically
 from claimbook.pages import CHAPTERS, chapter_path
 from claimbook.site.content import Content, Row
 from claimbook.site.directives import Directive
+from claimbook.site.views import views_of
 
 FOLDER = "book/downloads"
-NOTEBOOKS = ROOT / "_build" / "notebooks"
-HANDOUT = "_exercises.md"  # what the name of a chapter's hand-out ends in
+NOTEBOOKS = ROOT / "_build" / "notebooks" / CHAPTERS
 ARCHIVE = "in-context-learning-reproduced"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
-NAME = PROJECT["name"].replace("-", "_")
-FIRST = f"""\
-To read: open index.html in a browser. Nothing else is needed, and nothing is loaded from the web.
-
-To run: with Python 3.11 (3.11.2 or newer), in this folder,
-
-    python3.11 -m venv own
-    own/bin/pip install torch==2.13.0
-    own/bin/pip install --require-hashes --no-deps -r book/downloads/requirements.lock
-    own/bin/pip install --no-deps book/downloads/{NAME}-*.whl
-    own/bin/python -m ipykernel install --prefix own --name python3
-    own/bin/jupyter execute --inplace book/downloads/03_linear_attention.ipynb
-
-The wheel carries the ledger of all claims and the recorded results. A chapter takes half a minute
-to three minutes, and says what it found about each claim. book/downloads has the chapters as
-notebooks and as Markdown, to be changed.
-"""
+WHEEL = f"{PROJECT['name'].replace('-', '_')}-{PROJECT['version']}-py3-none-any.whl"
 BUILT_FROM = (*packages(), "claimbook", "pyproject.toml", "requirements.in", "LICENSE")
 CARRIES = ("_toc.yml", "pyproject.toml", "book/claims.yml", "book/recorded")
 BUILD = "from setuptools import build_meta; build_meta.build_wheel('.')"
-WHEEL = f"{NAME}-{PROJECT['version']}-py3-none-any.whl"  # which installers read
 
 
 class Downloads(Directive):
-    """``{downloads} WHICH``: the files to take home: book, chapters, exercises or data."""
+    """``{downloads} WHICH``: the files to take home: book, chapters or data."""
 
     required_arguments = 1
     optional_arguments = 0
 
     def run(self) -> list[Node]:
-        names = {"archive": f"{ARCHIVE}.zip", "handout": HANDOUT, "wheel": WHEEL}
+        """Return the list."""
         held = {path.name: read_json(path) for path in recorded()}
-        return [self.view("downloads.html", which=self.arguments[0], recorded=held, **names)]
+        given = {"which": self.arguments[0], "recorded": held}
+        return [self.view("downloads.html", archive=f"{ARCHIVE}.zip", wheel=WHEEL, **given)]
 
 
 def recorded() -> list[Path]:
@@ -73,35 +57,33 @@ def write_files(content: Content, site: Path) -> None:
     """Put the files into the site."""
     files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
     for name in content.chapters:
-        notebook = NOTEBOOKS / f"{CHAPTERS.as_posix()}/{name}.ipynb"
-        files += [notebook, notebook.with_name(name + HANDOUT), chapter_path(name, ROOT)]
-    held = {f"{FOLDER}/{path.name}": path.read_bytes() for path in files if path.exists()}
-    for place, file in {**held, f"{FOLDER}/{WHEEL}": wheel(), **ledger_files(content.rows)}.items():
-        write_atomically(site / place, file)
+        files += [NOTEBOOKS / f"{name}.ipynb", chapter_path(name, ROOT)]
+    for path in files:
+        copy(path, site / FOLDER / path.name)
+    write_atomically(site / FOLDER / WHEEL, wheel())
+    for name, text in ledger_files(content.rows).items():
+        write_atomically(site / "book" / name, text)
 
 
-def ledger_files(rows: Sequence[Row]) -> dict[str, bytes]:
+def ledger_files(rows: Sequence[Row]) -> dict[str, str]:
     """Return ``ledger.csv``, a line a row with JSON for what nests, and ``ledger.json``."""
     table = io.StringIO()
-    writer = csv.DictWriter(table, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(rows[0])
     for row in rows:
-        writer.writerow({field: cell(value) for field, value in row.items()})
+        writer.writerow(
+            json.dumps(one, ensure_ascii=False) if isinstance(one, (dict, list)) else one
+            for one in row.values()
+        )
     text = json.dumps(rows, indent=1, ensure_ascii=False) + "\n"
-    return {"book/ledger.csv": table.getvalue().encode(), "book/ledger.json": text.encode()}
-
-
-def cell(value: Any) -> Any:
-    """Return a value as a cell of the table."""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, (dict, list)) else value
+    return {"ledger.csv": table.getvalue(), "ledger.json": text}
 
 
 def wheel(root: Path = ROOT) -> bytes:
     """Build the wheel of a checkout; the same files give the same bytes."""
     with TemporaryDirectory() as place:
         folder = Path(place)
-        carried = folder / "claimbook" / CARRIED
-        for names, into in ((BUILT_FROM, folder), (CARRIES, carried)):
+        for names, into in ((BUILT_FROM, folder), (CARRIES, folder / "claimbook" / CARRIED)):
             for name in names:
                 copy(root / name, into / name)
         environment = {**os.environ, "SOURCE_DATE_EPOCH": "315532800"}  # the oldest that ZIP knows
@@ -121,13 +103,11 @@ def copy(path: Path, into: Path) -> None:
         shutil.copy(path, into)
 
 
-def write_archive(site: Path, root: Path = ROOT) -> None:
+def write_archive(app: Sphinx, site: Path) -> None:
     """Put the archive of a finished site into it, with the licence and how to begin."""
-    place = site / FOLDER / f"{ARCHIVE}.zip"
-    place.unlink(missing_ok=True)
-    write_atomically(site / "README.txt", FIRST)
+    write_atomically(site / "README.txt", views_of(app)("README.txt", "", wheel=WHEEL) + "\n")
     for name in ("LICENSE", "CITATION.cff"):
-        copy(root / name, site / name)
+        copy(ROOT / name, site / name)
     with TemporaryDirectory() as folder:
         file = shutil.make_archive(f"{folder}/{ARCHIVE}", "zip", site.parent, site.name)
-        shutil.move(file, place)
+        shutil.move(file, site / FOLDER / f"{ARCHIVE}.zip")

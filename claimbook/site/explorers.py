@@ -1,14 +1,14 @@
 """Explorers on the pages, and words in sentences that set them.
 
 Their scripts are classic ones on one namespace, ``iclExplorers``: from ``file://`` a browser
-refuses modules of files of their own. All of them are one file, which the pages load that show an
-explorer; ``_static/explorers/start.js`` tells the layout. That pages name explorers and settings
-which there are is tested in ``tests/explorers``.
+refuses modules of files of their own. A page loads those that it needs, in the order of
+:func:`scripts`; ``_static/explorers/start.js`` tells the layout. That pages name explorers and
+settings which there are is tested in ``tests/explorers``.
 """
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,30 +17,37 @@ from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from claimbook.files import ROOT, write_atomically
+from claimbook.files import ROOT
 from claimbook.site.nodes import tag
 
 FOLDER = ROOT / "book" / "_static" / "explorers"
-FILE = "explorers.js"  # of the site
 SHEETS = ("explorers.css", "training.css")
-SHARED = (  # before all others, in this order
-    *("numbers", "text", "plot", "probe", "controls", "fields", "form", "frame"),
-    *("train_define", "train_random", "train_matrices", "train_head"),
-    *("train_charts", "train_heat", "train_run", "train_player", "train_frame"),
+TRAINING = "train_"
+SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "form", "frame")
+OF_TRAININGS = tuple(
+    TRAINING + name
+    for name in ("define", "random", "matrices", "head", "charts", "heat", "run", "player", "frame")
 )
 LAST = "start"
+SHOWN = re.compile(r'data-explorer="(\w+)"')
 FORM = re.compile(r"(?s)(.+?)\s*<(?:([\w/]+)/)?(\w+):\s*([^<>\s]+)>")
 
 
-def scripts(folder: Path = FOLDER) -> list[Path]:
-    """List the scripts in their order: what is shared, theories, explorers by name, the start."""
+def scripts(names: Collection[str] | None = None, folder: Path = FOLDER) -> list[Path]:
+    """List in their order the scripts of the explorers with these names, or of all.
 
-    def place(path: Path) -> tuple[int, str]:
-        if path.stem in SHARED:
-            return SHARED.index(path.stem) - len(SHARED), ""
-        return (path.stem == LAST) + (not path.stem.endswith("_theory")), path.stem
-
-    return sorted(folder.glob("*.js"), key=place)
+    First comes what is shared, then the theories, then each explorer, whose files begin with its
+    name; the start is last.
+    """
+    stems = sorted(path.stem for path in folder.glob("*.js"))
+    own = [stem for stem in stems if stem not in (*SHARED, *OF_TRAININGS, LAST)]
+    if names is not None:
+        wanted = tuple(f"{name}_" for name in names)
+        own = [one for one in own if one.endswith("_theory") or f"{one}_".startswith(wanted)]
+    own = sorted(own, key=lambda stem: not stem.endswith("_theory"))
+    trains = OF_TRAININGS if any(stem.startswith(TRAINING) for stem in own) else ()
+    ordered = [*SHARED, *trains, *own, LAST]
+    return [folder / f"{stem}.js" for stem in ordered if stem in stems]
 
 
 class Explorer(SphinxDirective):
@@ -58,6 +65,7 @@ class Explorer(SphinxDirective):
     )
 
     def run(self) -> list[nodes.Node]:
+        """Return the place of the explorer, with its caption."""
         name = self.arguments[0]
         if not (FOLDER / f"{name}.js").exists():
             raise self.error(f"explorer {name}: there is no such script in {FOLDER}")
@@ -82,6 +90,7 @@ class SetRole(SphinxRole):
     """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the words; with a warning where they name no setting."""
         found = FORM.fullmatch(self.text)
         if not found:
             said = "set: must be: words <NAME: setting=value>"
@@ -95,15 +104,10 @@ class SetRole(SphinxRole):
         return [tag("a", words, href=f"{address}#explorer-{name}?{query}")], []
 
 
-def write_scripts(app: Sphinx) -> None:
-    """Write all scripts into one file of the site."""
-    text = "".join(path.read_text(encoding="utf8") for path in scripts())
-    write_atomically(Path(app.outdir) / "_static" / FILE, text)
-
-
-def add_scripts(app: Sphinx, page: str, context: dict[str, Any], doctree: Any) -> None:
-    """Let a page with an explorer load the scripts and their looks (Sphinx: this page alone)."""
-    if 'data-explorer="' in context.get("body", ""):
-        app.add_js_file(FILE, defer="defer")
+def add_scripts(app: Sphinx, page: str, context: dict[str, Any]) -> None:
+    """Let a page load what its explorers need (Sphinx: this page alone)."""
+    if names := set(SHOWN.findall(context.get("body", ""))):
+        for path in scripts(names):
+            app.add_js_file(f"{FOLDER.name}/{path.name}", defer="defer")
         for sheet in SHEETS:
             app.add_css_file(sheet)

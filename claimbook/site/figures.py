@@ -7,19 +7,17 @@ shows a chapter's figure on another page.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from claimbook.files import ROOT, write_atomically
-from claimbook.pages import chapter_path, code_cells, read_chapter
-from claimbook.runs.notebooks import Run
+from claimbook.files import write_atomically
+from claimbook.pages import code_cells
 from claimbook.site.cells import code_without_bar
 from claimbook.site.content import Content, content_of
 from claimbook.site.nodes import html_tag, tag
@@ -32,60 +30,41 @@ SIZE = re.compile(r'\s(width|height)="([\d.]+)pt"')  # as a drawing states it
 CLASSES = ("drawing", "dark-light")  # the second keeps the theme's own ground away from it
 
 
-@dataclass(frozen=True)
-class Figure:
-    """One figure of a chapter."""
+class Figure(NamedTuple):
+    """One figure of a chapter; with it the run keeps its ``csv`` and what its ``lettering`` is."""
 
     name: str
     chapter: str
     caption: str  # Markdown
     alt: str
-    output: Mapping[str, Any]  # what the run displayed; nothing where the chapter is not run
-
-    @property
-    def svg(self) -> str:
-        """The drawing; empty where the chapter is not run."""
-        return str(self.output.get("data", {}).get(SVG, ""))
-
-    @property
-    def with_it(self) -> Mapping[str, Any]:
-        """What goes with the picture: ``csv`` and ``lettering``."""
-        carried: Mapping[str, Any] = self.output.get("metadata", {}).get(SVG, {})
-        return carried
+    svg: str
+    with_it: Mapping[str, Any]
 
 
-def figures_of_run(chapter: str, run: Run | None) -> list[Figure]:
-    """List the figures of a chapter: words from the chapter, pictures from its run."""
-    written = code_cells(read_chapter(chapter_path(chapter, ROOT)))
-    ran = code_cells(run.notebook) if run else written
-    found: list[Figure] = []
-    for cell, done in zip(written, ran, strict=True):
-        pictures = [out for out in done.get("outputs", []) if SVG in out.get("data", {})]
+def figures_in(chapter: str, notebook: Any) -> Iterator[Figure]:
+    """Yield the figures that a chapter's run displays."""
+    for cell in code_cells(notebook):
         options = cell.metadata.get("mystnb", {})
         figure = options.get("figure", {})
-        for picture in pictures or [{}] * bool(figure):
-            caption = str(figure.get("caption", "")).strip()
-            alt = options.get("image", {}).get("alt", "")
-            found.append(Figure(figure.get("name", ""), chapter, caption, alt, picture))
-    return found
+        about = str(figure.get("caption", "")).strip(), options.get("image", {}).get("alt", "")
+        for output in cell.get("outputs", []):
+            if svg := output.get("data", {}).get(SVG):
+                name, with_it = figure.get("name", ""), output["metadata"].get(SVG, {})
+                yield Figure(name, chapter, *about, svg, with_it)
 
 
 @lru_cache(maxsize=1)
 def figures_of(content: Content) -> Mapping[str, Figure]:
     """Return every figure of the chapters by its name; of one name for two Sphinx warns."""
-    return {
-        figure.name: figure
-        for chapter, run in content.runs.items()
-        for figure in figures_of_run(chapter, run)
-    }
+    runs = content.runs.items()
+    return {one.name: one for chapter, run in runs for one in figures_in(chapter, run.notebook)}
 
 
-def write_figures(figures: Iterable[Figure], site: Path) -> None:
+def write_figures(content: Content, site: Path) -> None:
     """Write drawings and numbers into ``book/figures`` of the site."""
-    for figure in figures:
-        if figure.output:
-            write_atomically(site / FOLDER / f"{figure.name}.svg", figure.svg)
-            write_atomically(site / FOLDER / f"{figure.name}.csv", figure.with_it.get("csv", ""))
+    for figure in figures_of(content).values():
+        write_atomically(site / FOLDER / f"{figure.name}.svg", figure.svg)
+        write_atomically(site / FOLDER / f"{figure.name}.csv", figure.with_it.get("csv", ""))
 
 
 class RunFigure(SphinxDirective):
@@ -99,24 +78,24 @@ class RunFigure(SphinxDirective):
     option_spec: ClassVar[Mapping[str, Any]] = {"alt": directives.unchanged_required}
 
     def run(self) -> list[nodes.Node]:
-        known = figures_of(content_of(self.env.app))
+        """Return the figure with its caption and the links."""
+        known, page = figures_of(content_of(self.env.app)), self.env.docname
         if self.arguments[0] not in known:
             raise self.error(f"run-figure: no chapter has this figure; there are {sorted(known)}")
-        figure, page = known[self.arguments[0]], self.env.docname
+        figure = known[self.arguments[0]]
         place = Views.address(page, f"book/chapters/{figure.chapter}.html#{figure.name}")
         links = files_line(page, figure, tag("a", "In its chapter", href=place), " · ")
         caption = tag("figcaption", *self.parse_content_to_nodes(), links)
-        shown = picture(page, figure, self.options.get("alt", ""))
+        shown = picture(page, figure, self.options.get("alt", figure.alt))
         return [tag("figure", shown, caption, classes=["run-figure"])]
 
 
-def picture(page: str, figure: Figure, alt: str = "") -> html_tag:
+def picture(page: str, figure: Figure, alt: str) -> html_tag:
     """Show a figure; its size is stated so that the page does not jump when it comes."""
-    words = " ".join((alt or figure.alt).split())
     source = Views.address(page, f"{FOLDER}/{figure.name}.svg")
     stated = SIZE.findall(figure.svg[figure.svg.index("<svg") :][:500])
     size = {side: str(round(PIXELS * float(points))) for side, points in stated}
-    return tag("img", src=source, alt=words, classes=CLASSES, **size)
+    return tag("img", src=source, alt=" ".join(alt.split()), classes=CLASSES, **size)
 
 
 def files_line(page: str, figure: Figure, *before: nodes.Node | str) -> html_tag:
@@ -132,22 +111,14 @@ def show_figures(views: Views, page: str, doctree: nodes.document) -> None:
     """Show each figure that a chapter's cell draws from its file, with links to its files."""
     known = figures_of(views.content)
     for node in list(doctree.findall(nodes.figure)):
-        found = [known[name] for name in node["names"] if name in known]
-        if found:
-            show_figure(page, node, found[0])
-
-
-def show_figure(page: str, node: nodes.figure, figure: Figure) -> None:
-    """Show one figure from its file: one file a figure, whichever page shows it."""
-    image = next(iter(node.findall(nodes.image)), None)
-    if image is not None and figure.output:
-        image.replace_self(picture(page, figure))
-    legend = next(iter(node.findall(nodes.legend)), None)
-    if legend is None:
-        legend = nodes.legend()
-        node += legend
-    tools = tag("div", files_line(page, figure), classes=["figure-tools"])
-    code = code_without_bar(node)
-    if code:
-        tools.insert(0, tag("details", tag("summary", "code"), *code, classes=["figure-code"]))
-    legend += tools
+        for figure in [known[name] for name in node["names"] if name in known]:
+            for image in list(node.findall(nodes.image)):
+                image.replace_self(picture(page, figure, figure.alt))
+            tools = tag("div", files_line(page, figure), classes=["figure-tools"])
+            if code := code_without_bar(node):
+                fold = tag("details", tag("summary", "code"), *code, classes=["figure-code"])
+                tools.insert(0, fold)
+            legend = next(iter(node.findall(nodes.legend)), None)
+            if legend is None:
+                node += (legend := nodes.legend())
+            legend += tools

@@ -1,12 +1,12 @@
 """A prediction that the reader makes before the page tells.
 
-    ```{prediction} Which way does the window move?
-    - it narrows
-    - it widens
-    ```
-    (what follows is folded until the reader has chosen)
-    ```{prediction-end}
-    ```
+```{prediction} Which way does the window move?
+- it narrows
+- it widens
+```
+(what follows is folded until the reader has chosen)
+```{prediction-end}
+```
 """
 
 from docutils import nodes
@@ -19,7 +19,6 @@ logger = logging.getLogger(__name__)
 
 START, END = "prediction", "prediction-end"
 ANSWERS = range(2, 5)
-FOLD = "What happens"
 
 
 class Prediction(SphinxDirective):
@@ -30,18 +29,14 @@ class Prediction(SphinxDirective):
     has_content = True
 
     def run(self) -> list[nodes.Node]:
-        """The question and its answers; what follows is folded by :func:`fold_predictions`."""
+        """Return question and answers; what follows is folded by :func:`fold_predictions`."""
         found = self.parse_content_to_nodes()
-        if len(found) != 1 or not isinstance(found[0], nodes.bullet_list):
-            raise self.error("prediction: its answers must be one list, and nothing else")
-        answers = found[0]
-        if len(answers) not in ANSWERS:
-            wanted = f"{ANSWERS.start} to {ANSWERS.stop - 1}"
-            raise self.error(f"prediction: there must be {wanted} answers; got {len(answers)}")
-        answers["classes"].append("prediction-answers")
+        if [type(one) for one in found] != [nodes.bullet_list] or len(found[0]) not in ANSWERS:
+            raise self.error("prediction: it must have one list of two to four answers")
+        found[0]["classes"].append("prediction-answers")
         question, messages = self.parse_inline(self.arguments[0])
         asked = nodes.paragraph("", "", *question, classes=["prediction-question"])
-        place = tag("div", asked, answers, classes=[START])
+        place = tag("div", asked, *found, classes=[START])
         self.set_source_info(place)
         return [place, *messages]
 
@@ -50,37 +45,31 @@ class PredictionEnd(SphinxDirective):
     """``{prediction-end}``: what is folded ends here."""
 
     def run(self) -> list[nodes.Node]:
-        """The place of the end."""
+        """Return the place of the end."""
         place = tag("div", classes=[END])
         self.set_source_info(place)
         return [place]
 
 
-def is_of(node: nodes.Node, name: str) -> bool:
-    """Whether a node is an element of a class."""
-    return isinstance(node, html_tag) and name in node["classes"]
-
-
-def of_class(doctree: nodes.document, name: str) -> list[html_tag]:
-    """The elements of a class, in their order."""
-    return [node for node in doctree.findall(html_tag) if is_of(node, name)]
+def is_place(node: nodes.Node, *kinds: str) -> bool:
+    """Return whether a node is the start or the end of a prediction."""
+    return isinstance(node, html_tag) and bool(set(kinds) & set(node["classes"]))
 
 
 def fold_predictions(doctree: nodes.document) -> None:
     """Fold what stands between each prediction and its end; warn where the end is not there."""
-    for start in of_class(doctree, START):
+    for start in [node for node in doctree.findall() if is_place(node, START)]:
         around = start.parent
-        first = around.index(start) + 1
-        rest = around.children[first:]
-        last = next((at for at, node in enumerate(rest) if is_of(node, END)), None)
-        barrier = any(isinstance(node, nodes.section) or is_of(node, START) for node in rest[:last])
-        if last is None or barrier:
+        rest = around[around.index(start) + 1 :]
+        stops = (isinstance(node, nodes.section) or is_place(node, START, END) for node in rest)
+        last = next((at for at, stop in enumerate(stops) if stop), None)
+        if last is None or not is_place(rest[last], END):
             message = "prediction: its end is missing, or a heading stands before it"
             logger.warning(message, location=start)
             continue
         for node in rest[: last + 1]:
             around.remove(node)
-        summary = tag("summary", FOLD)
+        summary = tag("summary", "What happens")
         start += tag("details", summary, *rest[:last], classes=["prediction-rest"], open="open")
-    for end in of_class(doctree, END):
+    for end in [node for node in doctree.findall() if is_place(node, END)]:
         logger.warning("prediction-end: it ends no prediction", location=end)

@@ -1,13 +1,9 @@
 r"""Formulas, typeset when the book is built: pages carry them finished and need no script for them.
 
-KaTeX 0.19.1 (folder ``katex``) runs in an engine of its own, once for each different formula. A
-formula becomes HTML for the eye and MathML for a screen reader. Its TeX stays in the MathML, and
-``copy-tex.min.js`` puts that on the clipboard where formulas are copied. A formula that KaTeX
-cannot read is a warning of its page and line, so the strict build fails.
-
-Of the folder, ``katex.min.js`` is used here alone; ``static`` (style, fonts, licence, copying) goes
-to the site. The files are those of the npm package ``katex``, unchanged: a newer version is taken
-by copying the same files again.
+KaTeX 0.19.1 (folder ``katex``, the files of the npm package unchanged) runs once for each different
+formula, which becomes HTML for the eye and MathML for a screen reader. Its TeX stays in the MathML,
+and ``copy-tex.min.js`` puts that on the clipboard. A formula that KaTeX cannot read is a warning of
+its page and line. ``katex.min.js`` is used here alone; what is in ``static`` goes to the site.
 """
 
 import json
@@ -15,7 +11,6 @@ import re
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from docutils import nodes
 from py_mini_racer import MiniRacer
@@ -37,6 +32,7 @@ BREAK = r"\allowbreak "
 PIECE = '<span class="katex-base">'
 OPENING = re.compile(r"[(\[“‘\"']+\Z")
 CLOSING = re.compile(r"-|[\w.,;:!?)\]”’\"']+")
+WORD, NOTHING = re.compile(r"\S+$"), re.compile(r"(?!)")
 # what KaTeX writes and MathML has not: one child too many of a script, an empty attribute
 EXTRA = re.compile(
     r'<mo>\u2061</mo>(?=(?:<m\w>[^<]*</m\w>)?</m(?:sub|sup|subsup)>)| columnspacing=""'
@@ -56,115 +52,89 @@ function typeset(tex, displayMode) {
 """
 
 
-class Formula(NamedTuple):
-    """TeX without its delimiters, and whether it stands on a line of its own."""
-
-    tex: str
-    display: bool
-
-
 class FormulaError(ValueError):
     """TeX that KaTeX cannot typeset, in KaTeX's words."""
 
 
-class Typesetter:
-    """Writes the formulas of a build into its pages: HTML with MathML, each different one once.
+@cache
+def engine() -> MiniRacer:
+    """Start the engine that runs KaTeX; :func:`close_engine` ends it."""
+    started = MiniRacer()
+    started.eval((KATEX / "katex.min.js").read_text(encoding="utf8"))
+    started.eval(TYPESET)
+    return started
 
-    It has to be closed.
 
-    >>> typesetter = Typesetter()
-    >>> "<msup><mi>x</mi><mn>2</mn></msup>" in typesetter.html(Formula("x^2", display=False))
-    True
-    >>> typesetter.close()
-    """
-
-    def __init__(self) -> None:
-        self._engine: MiniRacer | None = None
-        self._finished: dict[Formula, str] = {}
-
-    def html(self, formula: Formula) -> str:
-        """The formula as HTML.
-
-        :raises FormulaError: where KaTeX does not know the TeX, or its fonts lack a letter.
-        """
-        if formula not in self._finished:
-            self._finished[formula] = self._run(formula)
-        return self._finished[formula]
-
-    def _run(self, formula: Formula) -> str:
-        if self._engine is None:
-            self._engine = MiniRacer()
-            self._engine.eval((KATEX / "katex.min.js").read_text(encoding="utf8"))
-            self._engine.eval(TYPESET)
-        answer = json.loads(str(self._engine.call("typeset", formula.tex, formula.display)))
-        if answer["fault"]:
-            raise FormulaError(answer["fault"])
-        return EXTRA.sub("", str(answer["html"]))
-
-    def close(self) -> None:
-        """End the engine: left open, it can keep the interpreter from ending."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
-
-    def typeset(self, tex: str, node: nodes.Element, display: bool) -> str:
-        """The formula as HTML; one with a fault is shown as its TeX, and warned of."""
-        try:
-            return self.html(Formula(tex, display))
-        except FormulaError as fault:
-            logger.warning("formula %r: %s", tex, fault, location=node, type="formula")
-            return f'<code class="katex-error">{escape(tex)}</code>'
-
-    def inline(self, page: HTML5Translator, node: nodes.math) -> None:
-        """A formula in a sentence."""
-        page.body.append(page.starttag(node, "span", "", CLASS=CLASSES))
-        tex = LIST.sub(lambda between: BREAK, node.astext())
-        finished = self.typeset(tex, node, display=False)
-        # KaTeX's pieces, between which a line may end, also where the text around is kept in one
-        before, *pieces = finished.replace(BREAK, "").split(PIECE)
-        page.body.append(before + f"<wbr>{PIECE}".join(["", *pieces]).removeprefix("<wbr>"))
-        page.body.append("</span>")
-        raise nodes.SkipNode
-
-    def block(self, page: HTML5Translator, node: nodes.math_block) -> None:
-        """A formula on a line of its own: a box that scrolls (by keyboard too), and its number."""
-        whole = bool(node.get("nowrap")) or "amsmath" in node["classes"]
-        tex = unnumbered(node.astext()) if whole else one_formula(node.astext())
-        name = "Equation"
-        page.body.append(page.starttag(node, "div", "", CLASS=CLASSES))
-        if node.get("number"):
-            number = get_node_equation_number(page, node)
-            name = f"Equation {number}"
-            page.body.append(f'<span class="eqno">({number})')
-            page.add_permalink_ref(node, "Link to this equation")
-            page.body.append("</span>")
-        page.body.append(f'<div class="formula" role="group" tabindex="0" aria-label="{name}">')
-        page.body.append(self.typeset(tex, node, display=True))
-        page.body.append("</div></div>\n")
-        raise nodes.SkipNode
+def close_engine() -> None:
+    """End the engine: left open, it can keep the interpreter from ending."""
+    if engine.cache_info().currsize:
+        engine().close()
+        engine.cache_clear()
 
 
 @cache
-def typesetter() -> Typesetter:
-    """Return the one typesetter of a build: of its pages, and of the rows' words."""
-    return Typesetter()
+def formula_html(tex: str, display: bool = False) -> str:
+    """Typeset TeX without its delimiters; ``display`` for a line of its own.
+
+    Raises :class:`FormulaError` where KaTeX does not know the TeX, or its fonts lack a letter.
+    """
+    answer = json.loads(str(engine().call("typeset", tex, display)))
+    if answer["fault"]:
+        raise FormulaError(answer["fault"])
+    return EXTRA.sub("", str(answer["html"]))
+
+
+def on_page(tex: str, node: nodes.Element, display: bool) -> str:
+    """Typeset a page's formula; one with a fault is shown as its TeX, and warned of."""
+    try:
+        return formula_html(tex, display)
+    except FormulaError as fault:
+        logger.warning("formula %r: %s", tex, fault, location=node, type="formula")
+        return f'<code class="katex-error">{escape(tex)}</code>'
+
+
+def write_inline(page: HTML5Translator, node: nodes.math) -> None:
+    """Write a formula in a sentence."""
+    page.body.append(page.starttag(node, "span", "", CLASS=CLASSES))
+    html = on_page(LIST.sub(lambda between: BREAK, node.astext()), node, display=False)
+    # KaTeX's pieces, between which a line may end, also where the text around is kept in one
+    before, *pieces = html.replace(BREAK, "").split(PIECE)
+    page.body.append(before + f"<wbr>{PIECE}".join(["", *pieces]).removeprefix("<wbr>"))
+    page.body.append("</span>")
+    raise nodes.SkipNode
+
+
+def write_block(page: HTML5Translator, node: nodes.math_block) -> None:
+    """Write a formula on a line of its own: a box that scrolls (by keyboard too), its number."""
+    whole = bool(node.get("nowrap")) or "amsmath" in node["classes"]
+    tex = unnumbered(node.astext()) if whole else one_formula(node.astext())
+    name = "Equation"
+    page.body.append(page.starttag(node, "div", "", CLASS=CLASSES))
+    if node.get("number"):
+        number = get_node_equation_number(page, node)
+        name = f"Equation {number}"
+        page.body.append(f'<span class="eqno">({number})')
+        page.add_permalink_ref(node, "Link to this equation")
+        page.body.append("</span>")
+    page.body.append(f'<div class="formula" role="group" tabindex="0" aria-label="{name}">')
+    page.body.append(f"{on_page(tex, node, display=True)}</div></div>\n")
+    raise nodes.SkipNode
 
 
 def one_formula(text: str) -> str:
-    r"""A displayed formula as one piece of TeX, by Sphinx's rules.
+    r"""Make one piece of TeX of a displayed formula, by Sphinx's rules.
 
     A blank line begins a further equation below the first, and ``\\`` breaks a line also where no
     environment stands around it.
     """
     parts = [part.strip() for part in text.split("\n\n") if part.strip()]
     parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
-    if len(parts) == 1:
-        return parts[0]
-    return r"\begin{aligned}" + r"\\".join(parts) + r"\end{aligned}"
+    whole = r"\\".join(parts)
+    return whole if len(parts) == 1 else rf"\begin{{aligned}}{whole}\end{{aligned}}"
 
 
 def unnumbered(text: str) -> str:
-    r"""An environment of amsmath in its form without numbers: Sphinx counts the equations.
+    r"""Write an environment of amsmath in its form without numbers: Sphinx counts the equations.
 
     >>> unnumbered(r"\begin{align}a &= b\end{align}")
     '\\begin{align*}a &= b\\end{align*}'
@@ -173,17 +143,26 @@ def unnumbered(text: str) -> str:
 
 
 class KeepTogether(SphinxPostTransform):
-    """Holds a formula and the marks that touch it, as in ``($x$),``, on one line.
+    """Holds on one line a formula and what touches it, as in ``($x$),``, a mark and its word.
 
-    Browsers break lines between a formula, which is a box to them, and the comma behind it.
+    Browsers break lines between a formula, which is a box to them, and the comma behind it. A mark
+    is a piece of HTML with the attribute ``mark``.
     """
 
     default_priority = 900  # when nothing else looks at the neighbours of a formula
     formats = ("html",)
 
-    def run(self, **kwargs: Any) -> None:
+    def run(self, **kwargs: object) -> None:
         for formula in list(self.document.findall(nodes.math)):
             hold(formula, OPENING, CLOSING)
+        for mark in [node for node in self.document.findall(nodes.raw) if "mark" in node]:
+            at = mark.parent.index(mark)
+            before = mark.parent[at - 1] if at else None
+            if isinstance(before, nodes.inline) and "kept" in before["classes"]:
+                mark.parent.remove(mark)
+                before += mark
+            else:
+                hold(mark, WORD, NOTHING)
 
 
 def hold(node: nodes.Node, opening: re.Pattern[str], closing: re.Pattern[str]) -> None:
@@ -199,7 +178,8 @@ def hold(node: nodes.Node, opening: re.Pattern[str], closing: re.Pattern[str]) -
         around[at - 1] = nodes.Text(before[0][: found.start()])
         kept.insert(0, nodes.Text(found[0]))
     if after and isinstance(after[0], nodes.Text) and (found := closing.match(after[0])):
-        around[at + 1] = nodes.Text(after[0][found.end() :])
+        rest = after[0][found.end() :]
+        around[at + 1 : at + 2] = [nodes.Text(rest)] if rest else []
         kept.append(nodes.Text(found[0]))
     if len(kept) > 1:
         around[at] = nodes.inline("", "", *kept, classes=["kept"])
@@ -214,10 +194,9 @@ def add_files(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Offer the renderer ``katex``; ``html_math_renderer: katex`` chooses it."""
-    shared = typesetter()
-    app.add_html_math_renderer("katex", (shared.inline, None), (shared.block, None))
+    app.add_html_math_renderer("katex", (write_inline, None), (write_block, None))
     app.add_post_transform(KeepTogether)
     app.connect("config-inited", add_files)
-    app.connect("build-finished", lambda app, exception: shared.close())
+    app.connect("build-finished", lambda app, exception: close_engine())
     # an engine does not survive a fork, so pages are written by one process
     return {"parallel_read_safe": True, "parallel_write_safe": False, "version": "1"}

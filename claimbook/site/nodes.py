@@ -1,8 +1,7 @@
-"""The nodes that the book's pages are made of: plain HTML elements, and pieces of finished HTML.
+"""The nodes that pages are made of: plain HTML elements, and pieces of finished HTML.
 
-Why not docutils' containers and sphinx-design's dropdowns: the pages need ``details``, ``dl``,
-buttons and ARIA attributes, for which docutils has no nodes, and around each container it writes
-classes and wrappers that the style sheet would have to undo.
+docutils has none for ``details``, ``dl`` and ARIA attributes, and writes classes and wrappers
+around its containers that the style sheet would have to undo.
 """
 
 from collections.abc import Iterable
@@ -10,8 +9,7 @@ from collections.abc import Iterable
 from docutils import nodes
 from sphinx.writers.html5 import HTML5Translator
 
-INLINE = {"a", "code", "em", "span", "input", "source"}
-VOID = {"img", "input", "source"}
+INLINE = {"a", "code", "em", "span"}
 
 
 class html_tag(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils is untyped
@@ -21,20 +19,15 @@ class html_tag(nodes.General, nodes.Element):  # type: ignore[misc]  # docutils 
 def visit_tag(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the start of an element."""
     name = node["tag"]
-    self.body.append(self.starttag(node, name, "", empty=name in VOID, **node["attributes"]))
+    self.body.append(self.starttag(node, name, "", empty=name == "img", **node["attributes"]))
 
 
 def depart_tag(self: HTML5Translator, node: nodes.Element) -> None:
     """Write the end of an element, and a new line after a block."""
-    name = node["tag"]
-    if name not in VOID:
-        self.body.append(f"</{name}>")
-    if name not in INLINE:
+    if node["tag"] != "img":
+        self.body.append(f"</{node['tag']}>")
+    if node["tag"] not in INLINE:
         self.body.append("\n")
-
-
-def skip_tag(self: nodes.NodeVisitor, node: nodes.Element) -> None:
-    """Write nothing of the node itself; its children follow."""
 
 
 def tag(
@@ -54,9 +47,3 @@ def tag(
 def finished(html: str, markdown: str = "") -> nodes.raw:
     """Make a piece of finished HTML; a notebook shows the ``markdown`` in its place."""
     return nodes.raw("", html, format="html", markdown=markdown)
-
-
-def is_section(node: nodes.Node) -> bool:
-    """Return whether a node is a section of the page; theorems hold their words in one, too."""
-    above = (nodes.document, nodes.section)
-    return isinstance(node, nodes.section) and isinstance(node.parent, above)

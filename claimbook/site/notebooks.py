@@ -1,14 +1,14 @@
-r"""The chapters as notebooks that can be read on their own, and their exercises as hand-outs.
+r"""The chapters as notebooks that can be read on their own.
 
 A chapter's source has directives and roles that Jupyter does not know. Here the text between the
 code cells is written again from the finished page, in which every number, reference, citation and
 verdict is resolved. What Markdown has no form for (theorems, notes, folded solutions) becomes what
-Jupyter shows of it: bold words, quotations, ``<details>``. A hand-out is the exercises of one page,
-without their solutions, in the same Markdown.
+Jupyter shows of it: bold words, quotations, ``<details>``. Pictures to be turned by hand, and what
+is said of them, are left out.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -25,8 +25,7 @@ from claimbook.files import write_atomically
 from claimbook.ledger.record import record_of
 from claimbook.pages import CHAPTERS
 from claimbook.site.content import content_of
-from claimbook.site.downloads import HANDOUT, NOTEBOOKS
-from claimbook.site.marks import MARK, places
+from claimbook.site.downloads import NOTEBOOKS
 from claimbook.site.mathematics import one_formula
 from claimbook.site.nodes import html_tag
 from claimbook.site.views import SPECIAL, Views, views_of
@@ -36,10 +35,6 @@ PREFACE = (
     "of the run that the book shows. To run it anywhere, install the package `iclutils` and the "
     "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
     "the book's repository it runs as it is.*"
-)
-ABOUT_HANDOUT = (
-    "*Exercises of “In-Context Learning, Reproduced” (CC BY 4.0). Figures and formulas have the "
-    "numbers of the page, where the solutions stand, too.*"
 )
 AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
@@ -52,105 +47,60 @@ UNSHOWN = (
     addnodes.index,
     addnodes.toctree,
 )
-NO_WORDS = {"svg", "button", "input", "img", "figure", "noscript"}  # elements of HTML
-IN_A_LINE = {"p", "span", "em", "a", "code", "summary", "dt"}
-
-
-# ---------------------------------------------------------------- notebooks
+ON_SCREEN = {"screen-only", "explorer", "explorer-figure"}  # classes
+SIGNS = {nodes.emphasis: "*", "em": "*", nodes.strong: "**"}
 
 
 def write_notebooks(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Write notebook and hand-out of every chapter; no page has to be written anew for them."""
+    """Write the notebook of every chapter; no page has to be written anew for them."""
     content = content_of(app)
     for chapter in content.chapters:
-        name = f"{CHAPTERS.as_posix()}/{chapter}"
-        if name not in env.found_docs:
+        page = f"{CHAPTERS.as_posix()}/{chapter}"
+        if page not in env.found_docs:
             continue
-        placed = {mark["claim"] for mark in places(env.get_doctree(name), MARK)}
-        doctree = env.get_doctree(name)
+        doctree = env.get_doctree(page)
         doctree[TAKEN_HOME] = True
-        env.apply_post_transforms(doctree, name)
-        writer = Markdown(env.toc_fignumbers.get(name, {}), name, app.config.html_baseurl)
+        env.apply_post_transforms(doctree, page)
+        writer = Markdown(env.toc_fignumbers.get(page, {}), page, app.config.html_baseurl)
         notebook = deepcopy(content.runs[chapter].notebook)
-        notebook.cells = list(cells(notebook.cells, doctree, writer, views_of(app), placed))
+        notebook.cells = list(cells(notebook.cells, doctree, writer, views_of(app)))
         for count, cell in enumerate(notebook.cells):
             cell["id"] = f"cell-{count}"
         text = str(nbformat.writes(notebook)) + "\n"  # type: ignore[no-untyped-call]
-        write_atomically(NOTEBOOKS / f"{name}.ipynb", text)
-        handout, asked = NOTEBOOKS / f"{name}{HANDOUT}", exercises(doctree, writer)
-        if asked:
-            write_atomically(handout, asked)
-        else:
-            handout.unlink(missing_ok=True)
+        write_atomically(NOTEBOOKS / f"{chapter}.ipynb", text)
     return []
 
 
-def exercises(doctree: nodes.document, writer: "Markdown") -> str:
-    """Write a page's exercises below its title; empty where it has none."""
-    asked = [writer.exercise(node) for node in doctree.findall() if isinstance(node, EXERCISES)]
-    title = writer.block(next(iter(doctree.findall(nodes.title))), 2)
-    return "\n\n".join([title, ABOUT_HANDOUT, *asked]) + "\n" if asked else ""
-
-
 def cells(
-    ran: Sequence[Any],
-    doctree: nodes.document,
-    writer: "Markdown",
-    views: Views,
-    placed: Collection[str],
+    ran: Sequence[Any], doctree: nodes.document, writer: "Markdown", views: Views
 ) -> Iterator[Any]:
     """Yield the cells of a notebook: the words of the page, and the code that ran, in turn."""
-    yield v4.new_markdown_cell(PREFACE)  # type: ignore[no-untyped-call]
-    words: list[str] = []
-    done = 0
-    for piece in [*text_and_cells(doctree, writer, 1), len(ran) - 1]:
+    words, done = [PREFACE], 0
+    for piece in [*writer.pieces(doctree, 1), len(ran) - 1]:
         if isinstance(piece, str):
             words.append(piece)
             continue
         if any(words):
             text = "\n\n".join(filter(None, words))
             yield v4.new_markdown_cell(text)  # type: ignore[no-untyped-call]
-        words = []
-        for cell in ran[done : piece + 1]:
-            if cell.cell_type == "code":
-                yield shown(cell, views, placed)
-        done = piece + 1
+        yield from (shown(cell, views) for cell in ran[done : piece + 1] if "outputs" in cell)
+        words, done = [], piece + 1
 
 
-def text_and_cells(node: nodes.Element, writer: "Markdown", depth: int) -> Iterator[str | int]:
-    """Yield the text of a page, and the places of its code cells in the notebook, in order."""
-    for child in node.children:
-        if isinstance(child, nodes.section):
-            yield from text_and_cells(child, writer, depth + 1)
-        elif isinstance(child, nodes.Element) and child.get("nb_element") == "cell_code":
-            yield int(child["cell_index"])
-            for caption in child.findall(nodes.caption):
-                yield writer.block(caption)
-        else:
-            yield writer.block(child, depth)
+def shown(cell: Any, views: Views) -> Any:
+    """Give a code cell readable verdicts, and fold code that the page folds.
 
-
-def shown(cell: Any, views: Views, placed: Collection[str]) -> Any:
-    """Give a code cell readable verdicts, but for those that the text has ``placed``.
-
-    Glued values are for the site alone. Code that the page folds is folded in Jupyter too.
+    Glued values are for the site alone.
     """
     if "hide-input" in cell.metadata.get("tags", []):
         cell.metadata["jupyter"] = {"source_hidden": True}
-    outputs = []
-    for output in cell.outputs:
-        record = record_of(output)
-        if record is None and "scrapbook" not in output.get("metadata", {}):
-            outputs.append(output)
-        elif record is not None and record.id not in placed:
+    outputs = [one for one in cell.outputs if "scrapbook" not in one.get("metadata", {})]
+    for output in outputs:
+        if record := record_of(output):
             said = views.in_notebook(views.content.by_id[record.id])
             output["data"] = {"text/markdown": said, **output["data"]}
-            outputs.append(output)
     cell.outputs = outputs
     return cell
-
-
-# ---------------------------------------------------------------- a page's nodes as Markdown
 
 
 class Markdown:
@@ -167,24 +117,34 @@ class Markdown:
         self.page = page
         self.site = site
 
+    def pieces(self, node: nodes.Element, depth: int) -> Iterator[str | int]:
+        """Yield the text of a page, and the places of its code cells in the notebook, in order."""
+        for child in node.children:
+            if isinstance(child, nodes.section):
+                yield from self.pieces(child, depth + 1)
+            elif isinstance(child, nodes.Element) and child.get("nb_element") == "cell_code":
+                yield int(child["cell_index"])
+                yield from (self.block(caption) for caption in child.findall(nodes.caption))
+            else:
+                yield self.block(child, depth)
+
     def inline(self, node: nodes.Node) -> str:
         """Write a node within a line."""
-        name = tag_of(node)
         if isinstance(node, nodes.Text):
             return SPECIAL.sub(r"\\\1", " ".join(node.astext().split("\n")))
+        name = tag_of(node)
+        if is_unshown(node):
+            return ""
         if isinstance(node, nodes.raw):
             return str(node.get("markdown", ""))
-        if isinstance(node, UNSHOWN):
-            return ""
         if isinstance(node, nodes.math):
             return f"${node.astext()}$"
         if isinstance(node, nodes.literal) or name == "code":
             return f"`{node.astext()}`"
         words = self.sentence(node.children)
-        if isinstance(node, nodes.emphasis) or name == "em":
-            return marked(words, "*")
-        if isinstance(node, nodes.strong):
-            return marked(words, "**")
+        inside = words.strip()
+        if inside and (sign := SIGNS.get(name or type(node))):
+            return words.replace(inside, f"{sign}{inside}{sign}", 1)  # signs must touch the words
         if isinstance(node, nodes.reference) or name == "a":
             given = node["attributes"].get("href", "") if name else node.get("refuri", "")
             target = self.address(str(given))
@@ -196,7 +156,7 @@ class Markdown:
         return "".join(map(self.inline, children))
 
     def address(self, target: str) -> str:
-        """Say where a link leads who has the notebook alone; empty where it cannot."""
+        """Return where a link leads who has the notebook alone; empty where it cannot."""
         if urlsplit(target).scheme:
             return target
         if self.site:
@@ -206,36 +166,38 @@ class Markdown:
 
     def block(self, node: nodes.Node, depth: int = 1) -> str:
         """Write a node as paragraphs; ``depth`` is that of the next heading."""
-        if isinstance(node, nodes.raw):
-            return str(node.get("markdown", ""))
-        if isinstance(node, UNSHOWN):
+        if is_unshown(node):
             return ""
-        if isinstance(node, nodes.math_block):
-            return self.formula(node)
-        if isinstance(node, (nodes.literal_block, nodes.doctest_block)):
-            return f"```\n{node.astext()}\n```"
-        if isinstance(node, nodes.title):
-            return f"{'#' * (depth - 1)} {self.inline(node).strip()}"
-        if isinstance(node, nodes.caption):
-            number = self.number("figure", node.parent)
-            return (f"**Figure {number}.** " if number else "") + self.inline(node).strip()
-        if isinstance(node, (nodes.Text, nodes.Inline, nodes.TextElement)):
-            return self.inline(node).strip()
-        if isinstance(node, nodes.section):
-            return self.blocks(node.children, depth + 1)
-        if isinstance(node, (*EXERCISES, solution_node)):
-            return self.exercise(node)
-        if isinstance(node, nodes.Element) and "proof" in node["classes"]:
-            return self.theorem(node)
-        if isinstance(node, nodes.Admonition):
-            return self.note(node)
-        if isinstance(node, (nodes.bullet_list, nodes.enumerated_list)):
-            return self.listed(node)
-        if isinstance(node, nodes.block_quote):
-            return as_quotation(self.blocks(node.children))
-        if isinstance(node, nodes.table):
-            return self.table(node)
-        return self.of_html(node) if tag_of(node) else self.blocks(node.children, depth)
+        match node:
+            case nodes.math_block():
+                return self.formula(node)
+            case nodes.literal_block() | nodes.doctest_block():
+                return f"```\n{node.astext()}\n```"
+            case nodes.title():
+                return f"{'#' * (depth - 1)} {self.inline(node).strip()}"
+            case nodes.caption():
+                number = self.number("figure", node.parent)
+                return (f"**Figure {number}.** " if number else "") + self.inline(node).strip()
+            case nodes.raw() | nodes.Text() | nodes.Inline() | nodes.TextElement():
+                return self.inline(node).strip()
+            case nodes.section():
+                return self.blocks(node.children, depth + 1)
+            case exercise_node() | exercise_enumerable_node() | solution_node():
+                return self.exercise(node)
+            case nodes.Admonition():
+                return self.note(node)
+            case nodes.bullet_list() | nodes.enumerated_list():
+                return self.listed(node)
+            case nodes.block_quote():
+                return as_quotation(self.blocks(node.children))
+            case nodes.table():
+                return self.table(node)
+            case html_tag() if tag_of(node) in ("p", "dt"):
+                return " ".join(self.inline(node).split())
+            case html_tag() if node.children and tag_of(node.children[0]) == "dt":
+                term, *rest = node.children
+                return f"**{self.inline(term)}**: {' '.join(self.sentence(rest).split())}"
+        return self.blocks(node.children, depth)
 
     def blocks(self, children: Iterable[nodes.Node], depth: int = 1) -> str:
         """Write several nodes, with an empty line between them."""
@@ -255,13 +217,6 @@ class Markdown:
         label = f" \\tag{{{number}}}" if number else ""
         return f"$$\n{one_formula(text)}{label}\n$$"
 
-    def theorem(self, node: nodes.Element) -> str:
-        """Write a theorem, definition or the like: its name and number, and what it says."""
-        title, *rest = node.children
-        number = self.number(str(node.get("countertype", "")), node)
-        name = f"**{str(node.get('realtype', '')).capitalize()} {number}**".replace(" **", "**")
-        return as_quotation(f"{name} {self.inline(title)}\n\n{self.blocks(rest)}")
-
     def exercise(self, node: nodes.Element) -> str:
         """Write an exercise, or a solution that is folded."""
         title, *rest = node.children
@@ -273,12 +228,15 @@ class Markdown:
         name = f"Exercise {self.number('exercise', node)} {words}".strip()
         return f"**{name}**\n\n{said}"
 
-    def note(self, node: nodes.Admonition) -> str:
-        """Write a note as a quotation with its title; folded ones too."""
+    def note(self, node: nodes.Element) -> str:
+        """Write a note, or a theorem with its number, as a quotation with its title."""
         title = node.next_node(nodes.title)
-        rest = [child for child in node.children if not isinstance(child, nodes.title)]
-        head = f"**{self.inline(title)}**\n\n" if title is not None else ""
-        return as_quotation(head + self.blocks(rest))
+        rest = self.blocks(child for child in node.children if child is not title)
+        if "proof" in node["classes"]:
+            number = self.number(str(node.get("countertype", "")), node)
+            name = f"{str(node.get('realtype', '')).capitalize()} {number}".rstrip()
+            return as_quotation(f"**{name}** {self.inline(title)}\n\n{rest}")
+        return as_quotation(f"**{self.inline(title)}**\n\n{rest}" if title is not None else rest)
 
     def listed(self, node: nodes.Element) -> str:
         """Write a list; its items may hold blocks."""
@@ -298,28 +256,16 @@ class Markdown:
         lines.insert(1, "|" + " --- |" * len(rows[0]))
         return "\n".join(lines)
 
-    def of_html(self, node: nodes.Node) -> str:
-        """Write an element of the book's own: a card, or a list of facts."""
-        name = tag_of(node)
-        if name in NO_WORDS:
-            return ""
-        if name in IN_A_LINE:
-            return " ".join(self.inline(node).split())
-        if name == "div" and node.children and tag_of(node.children[0]) == "dt":
-            term, *rest = node.children
-            return f"**{self.inline(term)}**: {' '.join(self.sentence(rest).split())}"
-        return self.blocks(node.children)
-
 
 def tag_of(node: nodes.Node) -> str:
     """Return the name of an element of HTML; empty for other nodes."""
     return str(node["tag"]) if isinstance(node, html_tag) else ""
 
 
-def marked(words: str, sign: str) -> str:
-    """Write words between signs of emphasis, which must touch them."""
-    inside = words.strip()
-    return words.replace(inside, f"{sign}{inside}{sign}", 1) if inside else words
+def is_unshown(node: nodes.Node) -> bool:
+    """Return whether a node has no words for a notebook."""
+    classes = set(node["classes"]) if isinstance(node, nodes.Element) else set()
+    return isinstance(node, UNSHOWN) or tag_of(node) == "noscript" or bool(classes & ON_SCREEN)
 
 
 def as_quotation(text: str) -> str:

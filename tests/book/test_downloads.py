@@ -12,7 +12,7 @@ import zipfile
 import nbformat
 import pytest
 
-from claimbook.pages import chapter_path, read_chapter, toc_chapters
+from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 from claimbook.site.downloads import ARCHIVE
 from tests import taken_home
 from tests.built_site import PAGES, ROOT, SITE, text_of
@@ -21,8 +21,13 @@ PLACE = SITE / "book" / "downloads" / f"{ARCHIVE}.zip"
 RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
 
 
+@pytest.fixture(scope="module")
+def rows():
+    return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+
+
 @pytest.mark.parametrize("name", toc_chapters())
-def test_a_notebook_can_be_read_on_its_own(name):
+def test_a_notebook_can_be_read_on_its_own(name, rows):
     """It is valid, has its outputs, and nothing that only the book's builder understands."""
     notebook = nbformat.read(SITE / "book" / "downloads" / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
@@ -31,12 +36,15 @@ def test_a_notebook_can_be_read_on_its_own(name):
     assert not [found[0] for text in words for found in RAW.finditer(text)]
     titles = [line for text in words for line in text.split("\n") if line.startswith("# ")]
     assert len(titles) == 1
-    code = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    source = read_chapter(chapter_path(name)).cells
-    assert code == [cell.source for cell in source if cell.cell_type == "code"]
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert [cell.source for cell in code] == code_of(read_chapter(chapter_path(name)))
+    outputs = [output for cell in code for output in cell.outputs]
     assert outputs
     assert not [output for output in outputs if "scrapbook" in output.get("metadata", {})]
+    said = [str(output.get("data", {}).get("text/markdown", "")) for output in outputs]
+    own = [row["verdict"] for row in rows if row["chapter"] == name]
+    shown = [re.match(r"\*\*\S ([a-z ]+)\*\*", one) for one in said]
+    assert sorted(found[1] for found in shown if found) == sorted(own)
 
 
 def test_the_archive_holds_the_whole_site():
@@ -44,8 +52,8 @@ def test_the_archive_holds_the_whole_site():
         assert held.testzip() is None
         names = {name.removeprefix(f"{SITE.name}/") for name in held.namelist()}
     assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
-    for name in toc_chapters():
-        assert f"book/downloads/{name}.ipynb" in names
+    files = {f"book/downloads/{name}{end}" for name in toc_chapters() for end in (".ipynb", ".md")}
+    assert files <= names
 
 
 EXECUTE = """
@@ -116,8 +124,7 @@ def in_a_cell(said):
     return "" if said is None else str(said)
 
 
-def test_the_ledger_as_data_has_every_field_of_every_row():
-    rows = json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
+def test_the_ledger_as_data_has_every_field_of_every_row(rows):
     with (SITE / "book" / "ledger.csv").open(encoding="utf8", newline="") as file:
         lines = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [line["id"] for line in lines]

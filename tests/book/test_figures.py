@@ -11,7 +11,7 @@ from claimbook.figures import checks
 from claimbook.figures.style import COLOURS
 from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
 from claimbook.runs.notebooks import current
-from claimbook.site.figures import figures_of_run
+from claimbook.site.figures import figures_in
 from iclutils.regression.theory import asymptotics
 from iclutils.regression.theory.asymptotics import Phase
 from tests.built_site import ROOT, SITE, text_of
@@ -20,7 +20,7 @@ from tests.built_site import ROOT, SITE, text_of
 @lru_cache
 def figures_of(chapter):
     """The figures of a chapter's run; read where a test asks, not by every worker that collects."""
-    return tuple(figures_of_run(chapter, current(chapter_path(chapter))))
+    return tuple(figures_in(chapter, current(chapter_path(chapter)).notebook))
 
 
 def test_figures_have_names_of_their_own():

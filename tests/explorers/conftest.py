@@ -9,7 +9,7 @@ import json
 import pytest
 from py_mini_racer import MiniRacer
 
-from claimbook.site.explorers import LAST, SHARED, scripts
+from claimbook.site.explorers import LAST, OF_TRAININGS, SHARED, scripts
 
 # what the scripts find in a browser: a clock that stands, and a queue of what is to be done later
 BROWSER = """
@@ -57,17 +57,16 @@ def as_told(found):
 
 
 class V8:
-    """The scripts in an engine of their own."""
+    """The scripts in an engine of their own: all, or those that a page loads for some explorers."""
 
-    def __init__(self):
+    def __init__(self, names=None):
         self.engine = MiniRacer()
         self.engine.eval(BROWSER)
-        for script in scripts():
-            if script.stem == LAST:
-                continue
-            self.engine.eval(script.read_text(encoding="utf8"))
-            if script.stem == SHARED[-1]:
-                self.engine.eval(PANELS)
+        loaded = [script for script in scripts(names) if script.stem != LAST]
+        shared = [script for script in loaded if script.stem in (*SHARED, *OF_TRAININGS)]
+        texts = [script.read_text(encoding="utf8") for script in loaded]
+        for text in [*texts[: len(shared)], PANELS, *texts[len(shared) :]]:
+            self.engine.eval(text)
 
     def __call__(self, function, *given):
         """The answer of a JavaScript function to what is given, which are plain values."""

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from claimbook.files import ROOT
+from tests.explorers.conftest import V8
 
 BOOK = ROOT / "book"
 NAMED = """(name, query) => {
@@ -18,6 +19,9 @@ MAIN = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:main: (\S+)")
 
 
 PAGES = {path: path.read_text(encoding="utf8") for path in sorted(BOOK.rglob("*.md"))}
+
+
+SHOWN = sorted({tuple(PLACED.findall(text)) for text in PAGES.values()} - {()})
 
 
 def sentences():
@@ -40,6 +44,23 @@ def test_every_explorer_is_on_a_page_with_a_setting_of_its_own_in_sight(v8):
     text = "".join(PAGES.values())
     assert set(PLACED.findall(text)) == controls.keys()
     assert all(main in controls[name] for name, main in MAIN.findall(text))
+
+
+RUNS = """name => { const X = iclExplorers, spec = X.explorers[name], at = X.initial(spec);
+  if (!spec.model) return X.sketch(name).length;
+  const run = X.makeRun(spec.model, () => {});
+  run.start({...at, ...spec.derive?.(at)}, 0);
+  run.advance(1);
+  settle();
+  const moment = {run, at: 0, step: 0, seed: 0, settings: run.settingsAt(0)};
+  return spec.view(X.panelsOf(spec), moment).rows.length; }"""
+
+
+@pytest.mark.parametrize("shown", SHOWN, ids=" ".join)
+def test_the_scripts_that_a_page_loads_are_enough(shown):
+    page = V8(shown)
+    assert all(page(RUNS, name) for name in shown)
+    page.engine.close()
 
 
 def test_every_sentence_and_page_asks_for_what_can_be_shown(v8):

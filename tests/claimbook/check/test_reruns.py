@@ -36,8 +36,10 @@ def test_a_parameter_gets_another_value_as_python_writes_it():
     [
         *((("n=1 " + word, "", ""), "a setting must be like n=100") for word in ("n", "n=", "n=a")),
         (("", "1 x", ""), "invalid literal"),
-        *((("", "", f"avx2 {word}"), f"must be one of .*; got '{word}'")
-          for word in ("sse", "avx2:2", "perturbed:x", "perturbed:-1")),
+        *(
+            (("", "", f"avx2 {word}"), f"must be one of .*; got '{word}'")
+            for word in ("sse", "avx2:2", "perturbed:x", "perturbed:-1")
+        ),
     ],
 )
 def test_another_word_is_refused(asked, message):

@@ -10,15 +10,16 @@ from docutils.parsers.rst import Parser
 from claimbook.ledger.record import VERDICT
 from claimbook.site import directives, marks
 from claimbook.site.cells import CHECKED, gather_checks
-from claimbook.site.directives import ClaimRole, LedgerPage
-from claimbook.site.marks import CHECK, LINE, MARK, JudgedRole, VerdictOutput, place, places
+from claimbook.site.directives import ClaimRole
+from claimbook.site.marks import JudgedRole, VerdictOutput, place, places
+from claimbook.site.mathematics import KeepTogether
 
 PAGE = "book/chapters/00_mini"
 A, B = "fair-holds", "fair-part"
 
 
 def mark(claim=A):
-    return place(MARK, claim)
+    return place("mark", claim)
 
 
 def words(*parts):
@@ -41,36 +42,37 @@ def read(app, *children):
     """A page of one section, after it was read."""
     document = utils.new_document("", get_default_settings(Parser))
     document += nodes.section("", nodes.title("", "A page"), *children)
-    marks.show_verdicts(app, document)
+    marks.show_lines(app, document)
     return document
 
 
 def told(node):
     """The words of a node with its marks, or the row whose line stands there."""
-    if isinstance(node, nodes.raw):
-        return [node["claim"], "hidden" if " hidden>" in node.astext() else "open"]
+    if isinstance(node, nodes.raw) and "line" in node:
+        return [node["line"], "hidden" if " hidden>" in node.astext() else "open"]
     pieces = [one for one in node.findall() if isinstance(one, (nodes.Text, nodes.raw))]
     texts = (one for one in pieces if not isinstance(one.parent, nodes.raw))
-    return "".join(f"<{one['claim']}>" if isinstance(one, nodes.raw) else one for one in texts)
+    return "".join(f"<{one['mark']}>" if isinstance(one, nodes.raw) else one for one in texts)
 
 
-def outline(app, *children):
-    return [told(child) for child in read(app, *children)[0].children[1:]]
+HOLDS, PART = [A, "hidden"], [B, "open"]
 
 
-def test_a_line_stands_behind_the_paragraph_of_its_mark(app, warned):
-    found = outline(app, words("It rises.\n", mark(A), " It falls.", mark(B)), words("Next."))
-    assert found == [f"It rises.<{A}> It falls.<{B}>", [A, "hidden"], [B, "open"], "Next."]
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [  # behind the paragraph; alone it marks the one before; where no sentence stands, it is open
+        (
+            [("It rises.\n", A, " It falls.", B), ("Next.",)],
+            [f"It rises.<{A}> It falls.<{B}>", HOLDS, PART, "Next."],
+        ),
+        ([("First.",), (A,), (B,), ("Next.",)], [f"First.<{A}><{B}>", HOLDS, PART, "Next."]),
+        ([(A,)], [[A, "open"]]),
+    ],
+)
+def test_a_line_stands_behind_the_paragraph_of_its_mark(app, warned, parts, found):
+    made = [words(*(mark(one) if one in (A, B) else one for one in part)) for part in parts]
+    assert [told(child) for child in read(app, *made)[0].children[1:]] == found
     assert not warned
-
-
-def test_alone_it_marks_the_paragraph_before(app, warned):
-    found = outline(app, words("First."), words(mark(A)), words(mark(B)), words("Next."))
-    assert found == [f"First.<{A}><{B}>", [A, "hidden"], [B, "open"], "Next."]
-
-
-def test_where_no_sentence_stands_before_it_the_line_is_open(app):
-    assert outline(app, nodes.table(), words(mark(A))) == ["", [A, "open"]]
 
 
 def test_within_other_words_it_leaves_them_whole(app):
@@ -79,60 +81,55 @@ def test_within_other_words_it_leaves_them_whole(app):
     assert [type(node) for node in item.children] == [nodes.paragraph, nodes.raw]
 
 
-def test_what_can_not_be_placed_is_warned_of(app, warned):
-    read(app, words("A.", mark(A)), words("B.", mark(A)), nodes.title("", "", mark(B)))
-    assert warned == [
-        f"judged: '{A}' is placed twice on this page",
-        f"judged: '{B}' must stand in a paragraph",
-    ]
-
-
-def page(app):
-    """A page with a mark, and a cell that checks its row and another one."""
-    outputs = nodes.container("", place(CHECK, A), place(CHECK, B))
-    cell = nodes.container("", outputs, nb_element="cell_code")
-    checks = nodes.section("", nodes.title("", CHECKED), cell)
-    return read(app, words("It rises.", mark(A)), checks)
-
-
-def test_where_a_page_lists_its_checks_a_mark_leads_there(app):
-    (found,) = places(page(app), MARK)
-    assert f'href="#checked-{A}"' in found.astext()
-    (alone,) = places(read(app, words("It rises.", mark(A))), MARK)
-    assert f'href="../ledger.html#{A}"' in alone.astext()
+@pytest.mark.parametrize(
+    "parts", [[words("A.", mark(A)), words("B.", mark(A))], [nodes.title("", "", mark(B))]]
+)
+def test_what_can_not_be_placed_is_warned_of(app, warned, parts):
+    read(app, *parts)
+    assert len(warned) == 1
+    assert warned[0].startswith("judged: each mark must stand in a paragraph")
 
 
 def test_the_first_line_with_a_picture_says_how_it_is_read(app):
-    document = read(app, words("It rises.", mark(A), mark(B)))
-    first, second = places(document, LINE)
+    first, second = places(read(app, words("It rises.", mark(A), mark(B))), "line")
     assert "how to read this line" in first.astext()
     assert "how to read this line" not in second.astext()
 
 
-def test_the_checks_of_a_page_are_one_table_and_stand_under_one_bar(app, views):
-    document = page(app)
+@pytest.mark.parametrize(("title", "left"), [(CHECKED, []), ("More", [B])])
+def test_the_checks_of_a_page_are_one_table_and_stand_under_one_bar(app, views, title, left):
+    """Where there is no such section, a verdict stays at its cell, unless a mark shows it."""
+    forms = [nodes.container("", place("check", claim), nodes.Text("plain")) for claim in (A, B)]
+    outputs = nodes.container("", *forms, nb_element="cell_code_output")
+    cell = nodes.container("", outputs, nb_element="cell_code")
+    document = read(
+        app, words("It rises.", mark(A)), nodes.section("", nodes.title("", title), cell)
+    )
     gather_checks(views, PAGE, document)
-    section = document[0][-1]
-    title, table, bar = section.children
-    assert title.astext() == CHECKED
-    assert [f'id="checked-{claim}"' in table.astext() for claim in (A, B)] == [True, True]
-    assert bar["tag"] == "details"
-    assert not list(places(section, CHECK)), "what the table lists is no output any more"
+    assert [one["check"] for one in places(document, "check")] == left
+    assert cell["ids"] == [f"check-{claim}" for claim in (A, B)]
+    _, *rest = document[0][-1].children
+    if title == CHECKED:
+        table, bar = rest
+        assert [f'id="checked-{claim}"' in table.astext() for claim in (A, B)] == [True, True]
+        assert bar["tag"] == "details"
+    else:
+        assert rest == [cell]
 
 
 def test_a_verdict_among_outputs_is_a_place(app):
     data = SimpleNamespace(mime_type=VERDICT, content={"id": A})
     (found,) = VerdictOutput.handle_mime(None, data, inline=False)
-    assert (found["shows"], found["claim"]) == (CHECK, A)
+    assert found["check"] == A
     assert VerdictOutput.handle_mime(None, SimpleNamespace(mime_type="text/plain"), False) is None
 
 
 # ---------------------------------------------------------------- roles
 
 
-def run(role, text, app, docname=PAGE):
+def run(role, text, app, docname=PAGE, name="role"):
     """What a role makes of a text on a page."""
-    role.text, role.lineno, role.name = text, 1, "role"
+    role.text, role.lineno, role.name = text, 1, name
     env = SimpleNamespace(app=app, docname=docname)
     role.inliner = SimpleNamespace(
         document=SimpleNamespace(settings=SimpleNamespace(env=env)),
@@ -141,13 +138,16 @@ def run(role, text, app, docname=PAGE):
     return role.run()[0]
 
 
+SECOND = f"{PAGE}_specialist"
+
+
 @pytest.mark.parametrize(
-    ("claim", "docname", "known"),
-    [(A, PAGE, True), (A, f"{PAGE}_specialist", False), ("fair-none", PAGE, False)],
+    ("claim", "docname", "known"), [(A, PAGE, True), (A, SECOND, False), ("fair-none", PAGE, False)]
 )
 def test_a_role_names_a_row_of_its_own_page(app, warned, claim, docname, known):
     found = run(JudgedRole(), claim, app, docname)
-    assert [node["claim"] for node in found] == ([claim] if known else [])
+    assert [node["mark"] for node in found] == ([claim] if known else [])
+    assert all(f'href="#checked-{A}"' in node.astext() for node in found)
     assert bool(warned) is not known
 
 
@@ -160,63 +160,49 @@ def test_a_role_names_a_row_of_its_own_page(app, warned, claim, docname, known):
     ],
 )
 def test_a_number_in_a_sentence_leads_to_its_row(app, text, said):
-    (found,) = run(ClaimRole(ClaimRole.value), text, app, "book/notes")
+    (found,) = run(ClaimRole(), text, app, "book/notes", "claim-value")
     assert found.astext() == said
     assert found["refuri"] == f"ledger.html#{text.split('|')[0].strip()}"
 
 
 @pytest.mark.parametrize("text", ["fair-none", "fair-part|ratio", "fair-fails|factor"])
 def test_a_number_that_there_is_not_is_warned_of(app, warned, text):
-    assert run(ClaimRole(ClaimRole.value), text, app) == []
+    assert run(ClaimRole(), text, app, name="claim-value") == []
     assert len(warned) == 1
 
 
 @pytest.mark.parametrize(
     ("docname", "words"),
     [
-        (PAGE, "data-line"),
-        (f"{PAGE}_specialist", ">evidence</a>"),
+        (PAGE, 'class="judged"'),
+        (SECOND, ">evidence</a>"),
         ("book/notes", "<code>fair-fails</code>"),
     ],
 )
 def test_a_verdict_in_a_sentence_is_a_mark_on_a_main_page(app, docname, words):
-    (found,) = run(ClaimRole(ClaimRole.verdict), "fair-fails", app, docname)
-    assert (words in found.astext()) == (docname != PAGE)
+    (found,) = run(ClaimRole(), "fair-fails", app, docname, "claim-verdict")
+    assert words in found.astext()
     assert ('class="judged"' in found.astext()) == (docname == PAGE)
 
 
 def test_a_picture_in_a_sentence(app, warned):
-    (found,) = run(ClaimRole(ClaimRole.picture), "fair-fails", app)
+    (found,) = run(ClaimRole(), "fair-fails", app, name="claim-picture")
     assert "outside the allowed range" in found.astext()
     assert "<title>dot and bar: measured, with its interval; shaded: the allowed" in found.astext()
 
 
-def test_the_ledger_can_be_filtered_by_all_that_its_rows_have(content):
-    directive = SimpleNamespace(content_=content)
-    found = {
-        kind: [value for value, _ in options] for kind, _, options in LedgerPage.filters(directive)
-    }
-    assert found == {
-        "verdict": ["holds", "holds-in-part", "fails", "undecided", "not-testable"],
-        "origin": ["theirs", "ours"],
-        "chapter": ["00_mini"],
-        "source": ["paper", "slides"],
-        "reading": ["clear", "mangled", "illegible"],
-    }
-
-
-def boxes(*parts):
-    """The boxes of a paragraph that no line breaks in, once its marks are held."""
+@pytest.mark.parametrize(
+    ("parts", "boxes"),
+    [
+        (["It holds.", mark(A), " And so on."], [f"holds.<{A}>"]),
+        (["It is ", nodes.math("", "x"), ".", mark(A), " So.", mark(B)], [f"x.<{A}>", f"So.<{B}>"]),
+        ([mark(A), "Alone."], []),
+    ],
+)
+def test_a_mark_begins_no_line(parts, boxes):
     paragraph = words(*parts)
     before = told(paragraph)
-    for one in list(places(paragraph, MARK)):
-        marks.hold(one)
+    KeepTogether.run(SimpleNamespace(document=paragraph))
+    kept = [one for one in paragraph.findall(nodes.inline) if "kept" in one["classes"]]
+    assert [told(one) for one in kept] == boxes
     assert told(paragraph) == before, "no word is lost"
-    return [told(one) for one in paragraph.findall(nodes.inline) if "kept" in one["classes"]]
-
-
-def test_a_mark_begins_no_line():
-    kept = nodes.inline("", "", nodes.math("", "x"), nodes.Text("."), classes=["kept"])
-    assert boxes("It holds.", mark(A), " And so on.") == [f"holds.<{A}>"]
-    assert boxes("It is ", kept, mark(A), " So.", mark(B)) == [f"x.<{A}>", f"So.<{B}>"]
-    assert boxes(mark(A), "Alone.") == []

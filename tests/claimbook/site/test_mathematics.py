@@ -1,38 +1,41 @@
 """Formulas are typeset when the book is built; one that cannot be is reported with its place."""
 
-import io
 import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
-from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from claimbook.site import mathematics
-from claimbook.site.mathematics import Formula
+from claimbook.site.mathematics import close_engine, formula_html
+
+SETTINGS = {
+    "extensions": ["myst_parser", "sphinx.ext.mathjax", "claimbook.site.mathematics"],
+    "html_math_renderer": "katex",
+    "myst_enable_extensions": ["dollarmath", "amsmath"],
+    "myst_update_mathjax": False,
+}
 
 
-@pytest.fixture(scope="module")
-def typesetter():
-    typesetter = mathematics.Typesetter()
-    yield typesetter
-    typesetter.close()
+@pytest.fixture(autouse=True, scope="module")
+def engine():
+    yield
+    close_engine()
 
 
-def test_a_formula_has_glyphs_mathml_and_its_tex(typesetter):
-    html = typesetter.html(Formula(r"w^*\sim\Lambda^{2/(d+3)}", display=False))
+def test_a_formula_has_glyphs_mathml_and_its_tex():
+    html = formula_html(r"w^*\sim\Lambda^{2/(d+3)}")
     assert 'class="katex-html" aria-hidden="true"' in html
     assert "<msup><mi>w</mi><mo>∗</mo></msup>" in html
     assert r'<annotation encoding="application/x-tex">w^*\sim\Lambda^{2/(d+3)}</annotation>' in html
     assert "katex-display" not in html
-    assert "katex-display" in typesetter.html(Formula("x", display=True))
+    assert "katex-display" in formula_html("x", display=True)
 
 
 @pytest.mark.parametrize("tex", [r"\sigma_{\min}", r"F^{\cos}_L", r"K_{\max}^{2}", r"\cos^2 x"])
-def test_a_script_has_as_many_children_as_mathml_allows(typesetter, tex):
-    html = typesetter.html(Formula(tex, display=False))
+def test_a_script_has_as_many_children_as_mathml_allows(tex):
+    html = formula_html(tex)
     words = html[html.index("<math") : html.index("</math>") + 7]
     allowed = {"msub": 2, "msup": 2, "msubsup": 3}
     found = [(e.tag.rpartition("}")[2], len(e)) for e in ElementTree.fromstring(words).iter()]
@@ -52,18 +55,18 @@ def test_a_script_has_as_many_children_as_mathml_allows(typesetter, tex):
         ("\N{SNOWMAN}", "Unrecognized Unicode character"),
     ],
 )
-def test_a_fault_is_said_in_the_words_of_katex(typesetter, tex, said):
+def test_a_fault_is_said_in_the_words_of_katex(tex, said):
     with pytest.raises(mathematics.FormulaError, match=re.escape(said)):
-        typesetter.html(Formula(tex, display=False))
+        formula_html(tex)
 
 
-def test_an_engine_left_open_does_not_keep_python_from_ending():
+def test_a_closed_engine_lets_python_end():
     program = (
-        "from claimbook.site.mathematics import Formula, Typesetter\n"
-        "typesetter = Typesetter()\n"
-        "print(len(typesetter.html(Formula('x', display=False))))\n"
-        "typesetter.close()\n"
-        "typesetter.close()\n"
+        "from claimbook.site.mathematics import close_engine, formula_html\n"
+        "close_engine()\n"
+        "print(len(formula_html('x')))\n"
+        "close_engine()\n"
+        "close_engine()\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
     assert done.returncode == 0
@@ -77,9 +80,9 @@ def test_an_engine_left_open_does_not_keep_python_from_ending():
         ("a = b\n\nc = d", r"\begin{aligned}a = b\\c = d\end{aligned}"),
     ],
 )
-def test_displayed_formulas_follow_the_rules_of_sphinx(typesetter, text, tex):
+def test_displayed_formulas_follow_the_rules_of_sphinx(text, tex):
     assert mathematics.one_formula(text) == tex
-    assert "katex-display" in typesetter.html(Formula(tex, display=True))
+    assert "katex-display" in formula_html(tex, display=True)
 
 
 PAGE = r"""# Page
@@ -102,90 +105,52 @@ w &= z
 | --- | --- |
 | $c_1$ | 2 |
 
-Pairs $(1,2),(3,4)$.
+Pairs $(1,2),(3,4)$. Bad: $\frac{a}{$.
 """
 
 
-class Book:
-    """A book of one page, built by Sphinx alone."""
-
-    def __init__(self, folder, text):
-        self.warnings = io.StringIO()
-        (folder / "index.md").write_text(text, encoding="utf8")
-        settings = {
-            "extensions": ["myst_parser", "sphinx.ext.mathjax", "claimbook.site.mathematics"],
-            "html_math_renderer": "katex",
-            "html_theme": "basic",
-            "myst_enable_extensions": ["dollarmath", "amsmath"],
-            "myst_update_mathjax": False,
-        }
-        self.out = folder / "out"
-        # in a world of its own: what a builder of before had registered would be a warning here
-        with patch_docutils(folder), docutils_namespace():
-            app = Sphinx(
-                folder,
-                None,
-                self.out,
-                folder / "doctrees",
-                "html",
-                confoverrides=settings,
-                status=None,
-                warning=self.warnings,
-            )
-            app.build()
-        self.html = (self.out / "index.html").read_text(encoding="utf8")
-
-
 @pytest.fixture(scope="module")
-def book(tmp_path_factory):
-    return Book(tmp_path_factory.mktemp("book"), PAGE)
+def page(built, tmp_path_factory):
+    """The built page, what was warned of, and the files that were shipped."""
+    folder = tmp_path_factory.mktemp("book")
+    return *built(folder, PAGE, **SETTINGS), folder / "out"
 
 
-def test_every_formula_of_a_page_is_typeset_and_no_script_is_asked_for_it(book):
-    assert book.warnings.getvalue() == ""
-    assert book.html.count('<span class="katex">') == 9
-    assert book.html.count("<math ") == 9
-    assert "mathjax" not in book.html.lower()
-    assert not re.search(r"\\\(|\\\[", book.html)
+def test_every_formula_of_a_page_is_typeset_and_no_script_is_asked_for_it(page):
+    html, said, _ = page
+    assert html.count('<span class="katex">') == html.count("<math ") == 9
+    assert "mathjax" not in html.lower()
+    assert not re.search(r"\\\(|\\\[", html)
+    # a fault names the page and the line
+    assert re.search(r"index\.md:\d+: WARNING: formula '\\\\frac\{a\}\{': KaTeX parse error", said)
+    assert len(said.splitlines()) == 1
+    assert r'<code class="katex-error">\frac{a}{</code>' in html
 
 
-def test_equations_are_numbered_linked_and_reached_by_keyboard(book):
-    assert '<span class="eqno">(1)' in book.html
-    assert 'href="#equation-eq-one"' in book.html
-    assert 'id="equation-eq-one"' in book.html
-    assert book.html.count('role="group" tabindex="0" aria-label="Equation') == 2
-    assert r"\begin{align*}" in book.html
+def test_equations_are_numbered_linked_and_reached_by_keyboard(page):
+    html, *_ = page
+    assert '<span class="eqno">(1)' in html
+    assert 'href="#equation-eq-one"' in html
+    assert 'id="equation-eq-one"' in html
+    assert html.count('role="group" tabindex="0" aria-label="Equation') == 2
+    assert r"\begin{align*}" in html
 
 
-def test_marks_stay_with_the_formula_that_they_touch(book):
-    assert book.html.count('<span class="kept">') == 4
-    assert '<span class="kept">(<span class="math' in book.html
-    for after in ("), and ", "-fold, ", "; plain ", ".</p>"):
+def test_what_touches_a_formula_stays_with_it_and_a_list_may_break(page):
+    html, *_ = page
+    assert '<span class="kept">(<span class="math' in html
+    for after in ("), and ", "-fold, ", "; plain "):
         mark = re.match(r"[^\w\s<]+", after)[0]
-        assert f"</span>{mark}</span>{after.removeprefix(mark)}" in book.html
-    assert "-fold" not in book.html
-    assert "fold" in book.html
+        assert f"</span>{mark}</span>{after.removeprefix(mark)}" in html
+    assert ">(1,2),(3,4)</annotation>" in html  # and it is copied as it was written
+    assert r"\allowbreak" not in html
+    assert "<wbr>" in html
 
 
-def test_a_list_of_pairs_may_break_and_copies_as_it_was_written(book):
-    assert ">(1,2),(3,4)</annotation>" in book.html
-    assert r"\allowbreak" not in book.html
-    assert "<wbr>" in book.html
-
-
-def test_style_and_fonts_are_shipped_and_the_engine_is_not(book):
-    shipped = book.out / "_static" / "katex"
+def test_style_and_fonts_are_shipped_and_the_engine_is_not(page):
+    shipped = page[2] / "_static" / "katex"
     style = (shipped / "katex.min.css").read_text(encoding="utf8")
     for font in set(re.findall(r"url\((fonts/[^)]*\.woff2)\)", style)):
         assert (shipped / font).exists(), font
     assert (shipped / "LICENSE").exists()
-    assert not list(book.out.rglob("katex.min.js"))
-
-
-def test_a_fault_names_the_page_and_the_line(tmp_path):
-    book = Book(tmp_path, "# Page\n\nGood.\n\nThis is $\\frac{a}{$ bad.\n")
-    assert re.search(
-        r"index\.md:5: WARNING: formula '\\\\frac\{a\}\{': KaTeX parse error",
-        book.warnings.getvalue(),
-    )
-    assert r'<code class="katex-error">\frac{a}{</code>' in book.html
+    assert not list(page[2].rglob("katex.min.js"))

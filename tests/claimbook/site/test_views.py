@@ -5,17 +5,18 @@ import io
 import json
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 
-from claimbook.site import views as module
-from claimbook.site.content import Content, label
+from claimbook.site.content import Content
 from claimbook.site.downloads import ledger_files
-from claimbook.site.views import OUTCOMES, SIGNS, WIDTH, picture, verdicts
+from claimbook.site.views import SIGNS, WIDTH, picture, substitutions
 
 CHAPTER = "00_mini"
 PAGE = f"book/chapters/{CHAPTER}"
+OUTCOMES = {"supported": "✓", "contradicted": "✗", "undecided": "?"}
 ROWS = ("fair-holds", "fair-part", "fair-fails", "fair-undecided", "fair-blunt", "fair-ours")
 BADGES = {
     "fair-holds": "✓ holds",
@@ -80,8 +81,8 @@ def test_the_rows_hold_what_was_written_and_what_was_found(content):
 
 def test_the_data_are_the_rows(content):
     files = ledger_files(content.rows)
-    assert json.loads(files["book/ledger.json"]) == json.loads(json.dumps(content.rows))
-    table = list(csv.DictReader(io.StringIO(files["book/ledger.csv"].decode())))
+    assert json.loads(files["ledger.json"]) == json.loads(json.dumps(content.rows))
+    table = list(csv.DictReader(io.StringIO(files["ledger.csv"])))
     assert [row["id"] for row in table] == list(ROWS)
     assert json.loads(table[1]["parts"]) == json.loads(json.dumps(content.rows[1]["parts"]))
     assert float(table[0]["value"]) == content.rows[0]["value"]
@@ -100,14 +101,12 @@ def test_a_row_without_a_verdict_stops_the_build(content):
 
 @pytest.mark.parametrize("claim", ROWS)
 def test_a_card_opens_by_its_id_and_says_verdict_and_claim(card, content, claim):
-    found = card(claim)
-    assert found.details["id"] == claim
+    found, row = card(claim), content.by_id[claim]
     assert said(found.select_one(".claim-head")) == f"{BADGES[claim]} {claim}"
     assert said(found.select_one(".claim-brief"))
-    row = content.by_id[claim]
-    assert found.details["data-chapter"] == CHAPTER
-    assert found.details["data-source"] == row["document"]
-    assert found.details["data-reading"] == (row["reading"] or "")
+    given = {"chapter": CHAPTER, "source": row["document"], "reading": row["reading"] or ""}
+    assert given.items() <= {key[5:]: value for key, value in found.details.attrs.items()}.items()
+    assert found.details["id"] == claim
 
 
 @pytest.mark.parametrize("claim", ROWS)
@@ -231,7 +230,7 @@ def test_a_notebook_has_the_line_in_markdown(views, content):
 @pytest.mark.parametrize("claim", ROWS)
 def test_a_picture_holds_its_dot_where_the_value_is_allowed(content, claim):
     for part in content.by_id[claim]["parts"].values():
-        at = picture(part)
+        at = SimpleNamespace(**picture(part))
         assert 0 <= at.start < at.end <= WIDTH
         assert at.low <= at.dot <= at.high
         above, apart = part["value"] > part["bound"], abs(part["value"] - part["bound"])
@@ -252,10 +251,10 @@ def test_the_table_of_a_page_leads_to_its_rows(show, content):
 
 
 def test_the_scorecard_counts_and_leads_to_the_filtered_ledger(show, content):
-    found = show("scorecard.html", "book/intro", verdicts=verdicts(content.rows))
+    found = show("scorecard.html", "book/intro")
     theirs, ours = found.select("table")
     heads = [said(head) for head in theirs.select("thead th")]
-    assert heads == ["Source", *(f"{SIGNS[one]} {one}" for one in verdicts(content.rows))]
+    assert heads == ["Source", *(f"{SIGNS[one]} {one}" for one in SIGNS)]
     counts = [[said(cell) for cell in line.select("td")] for line in theirs.select("tbody tr")]
     assert list(map("".join, counts)) == ["11011", "00100", "11111"]
     assert [said(cell) for cell in ours.select("td")] == ["1", "0", "0", "0", "0"]
@@ -267,8 +266,7 @@ def test_the_scorecard_counts_and_leads_to_the_filtered_ledger(show, content):
 
 
 def test_the_counts_of_a_chapter_lead_to_its_rows(show, content):
-    rows = content.rows
-    given = {"rows": rows, "chapter": CHAPTER, "verdicts": verdicts(rows)}
+    given = {"rows": content.rows, "chapter": CHAPTER}
     found = show("counts.html", damaged=2, **given)
     assert said(found).startswith("✓ 2 hold ◐ 1 holds in part ✗ 1 fails ? 1 undecided")
     assert "2 rest on words that our copy of the source shows badly" in said(found)
@@ -277,20 +275,44 @@ def test_the_counts_of_a_chapter_lead_to_its_rows(show, content):
 
 
 def test_the_times_of_the_runs(show):
-    first, last = show("times.html", "book/downloads").select("tbody tr")
+    first, last = show("run-times.html", "book/downloads").select("tbody tr")
     cells = ["0. The mean of a sample", "61 s", "0", "agrees with its reference values"]
     assert [said(cell) for cell in first.select("th, td")] == cells
     assert said(last).startswith("all pages, one after the other61 s")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(7.4, "7 s"), (119.0, "119 s"), (300.0, "5 min")])
-def test_a_duration(seconds, words):
-    assert module.duration(seconds) == words
+def test_a_duration(views, seconds, words):
+    macros = views.environment.get_template("macros.html").module
+    assert macros.duration(seconds) == words
+
+
+def test_the_stamp_says_from_which_run_a_page_is(show):
+    stamp = show("stamp.html", chapters=[CHAPTER], states=["agrees"], own=True)
+    facts = (
+        "commit abc1234567 (clean), environment e1, master seed 0, 61 s on one core, 2026-01-02."
+    )
+    assert said(stamp) == f"The run that this page shows agrees; {facts}"
+    stamp = show("stamp.html", chapters=[CHAPTER], states={"agrees": 1}, own=False)
+    assert said(stamp) == f"The runs that the book shows, all 1: agrees; {facts}"
+
+
+def test_the_ledger_can_be_filtered_by_all_that_its_rows_have(show):
+    options = show("ledger.html", "book/ledger").select("button[data-kind]")
+    found = {}
+    for option in options:
+        found.setdefault(option["data-kind"], []).append(option["data-value"])
+    assert found == {
+        "verdict": ["holds", "holds-in-part", "fails", "undecided", "not-testable"],
+        "origin": ["theirs", "ours"],
+        "chapter": ["00_mini"],
+        "source": ["paper", "slides"],
+        "reading": ["clear", "mangled", "illegible"],
+    }
 
 
 def test_sentences_may_name_numbers_of_the_whole_ledger(content):
-    found = module.substitutions(content.rows)
-    assert found == {
+    assert substitutions(content.rows) == {
         "rows_theirs": "5",
         "theirs_hold": "1",
         "theirs_in_part": "1",
@@ -304,7 +326,3 @@ def test_sentences_may_name_numbers_of_the_whole_ledger(content):
         "sampled_parts": "7",
         "false_alarms": "1 book in 2900",
     }
-
-
-def test_a_label():
-    assert [label(name) for name in ("05b_trained", "00_mini", "intro")] == ["5b", "0", "intro"]
