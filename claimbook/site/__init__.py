@@ -29,10 +29,16 @@ from claimbook.site.directives import (
     Verdicts,
 )
 from claimbook.site.downloads import Downloads, write_archive, write_files
-from claimbook.site.explorers import Explorer, SetRole, add_scripts
 from claimbook.site.figures import RunFigure, show_figures, write_figures
 from claimbook.site.fixes import add_tips, fix_pages
-from claimbook.site.lecture import Prediction, PredictionEnd, fold_predictions
+from claimbook.site.lecture import (
+    Explorer,
+    Prediction,
+    PredictionEnd,
+    SetRole,
+    add_scripts,
+    fold_predictions,
+)
 from claimbook.site.marks import JudgedRole, show_lines
 from claimbook.site.nodes import depart_tag, html_tag, visit_tag
 from claimbook.site.notebooks import AFTER_THE_NUMBERS, TAKEN_HOME, write_notebooks

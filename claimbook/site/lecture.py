@@ -1,24 +1,134 @@
-"""A prediction that the reader makes before the page tells.
+"""What a reader works with on a page: explorers, words that set them, and predictions.
 
-```{prediction} Which way does the window move?
-- it narrows
-- it widens
-```
-(what follows is folded until the reader has chosen)
-```{prediction-end}
-```
+The explorers' scripts are classic ones on one namespace, ``iclExplorers``: from ``file://`` a
+browser refuses modules of files of their own. A page loads those that it needs, in the order of
+:func:`scripts`; ``_static/explorers/start.js`` tells the layout. That pages name explorers and
+settings which there are is tested in ``tests/explorers``.
+
+A prediction is chosen before the page tells:
+
+    ```{prediction} Which way does the window move?
+    - it narrows
+    - it widens
+    ```
+    (what follows is folded until the reader has chosen)
+    ```{prediction-end}
+    ```
 """
 
-from docutils import nodes
-from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+import posixpath
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
 
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from claimbook.files import ROOT
 from claimbook.site.nodes import html_tag, tag
 
 logger = logging.getLogger(__name__)
 
-START, END = "prediction", "prediction-end"
+FOLDER = ROOT / "book" / "_static" / "explorers"
+SHEETS = ("explorers.css", "training.css")
+TRAINING = "train_"
+SHARED = ("numbers", "text", "plot", "probe", "controls", "fields", "form", "frame")
+OF_TRAININGS = tuple(
+    TRAINING + name
+    for name in ("define", "random", "matrices", "head", "charts", "heat", "run", "player", "frame")
+)
+LAST = "start"
+SHOWN = re.compile(r'data-explorer="(\w+)"')
+START, END = "prediction", "prediction-end"  # classes
 ANSWERS = range(2, 5)
+FORM = re.compile(r"(?s)(.+?)\s*<(?:([\w/]+)/)?(\w+):\s*([^<>\s]+)>")
+
+
+def scripts(names: Collection[str] | None = None, folder: Path = FOLDER) -> list[Path]:
+    """List in their order the scripts of the explorers with these names, or of all.
+
+    First comes what is shared, then the theories, then each explorer, whose files begin with its
+    name; the start is last.
+    """
+    stems = sorted(path.stem for path in folder.glob("*.js"))
+    own = [stem for stem in stems if stem not in (*SHARED, *OF_TRAININGS, LAST)]
+    if names is not None:
+        wanted = tuple(f"{name}_" for name in names)
+        own = [one for one in own if one.endswith("_theory") or f"{one}_".startswith(wanted)]
+    own = sorted(own, key=lambda stem: not stem.endswith("_theory"))
+    trains = OF_TRAININGS if any(stem.startswith(TRAINING) for stem in own) else ()
+    ordered = [*SHARED, *trains, *own, LAST]
+    return [folder / f"{stem}.js" for stem in ordered if stem in stems]
+
+
+class Explorer(SphinxDirective):
+    """``{explorer} NAME``: an explorer, and below it its caption, the words inside.
+
+    ``:alt:`` says what it shows to those whose browser runs no scripts; ``:settings:`` are those
+    that it starts with here, as in its link: ``kappa=0.5&tau=1``; ``:main:`` is the setting whose
+    control is in sight, where that is not its first.
+    """
+
+    required_arguments = 1
+    has_content = True
+    option_spec: ClassVar[Mapping[str, Any]] = dict.fromkeys(
+        ("alt", "settings", "main"), directives.unchanged_required
+    )
+
+    def run(self) -> list[nodes.Node]:
+        """Return the place of the explorer, with its caption."""
+        name = self.arguments[0]
+        if not (FOLDER / f"{name}.js").exists():
+            raise self.error(f"explorer {name}: there is no such script in {FOLDER}")
+        if "alt" not in self.options:
+            raise self.error(f"explorer {name} must have an :alt: for those without JavaScript")
+        words = " ".join(self.options["alt"].split())
+        within = tag("noscript", f"This explorer needs JavaScript. {words}")
+        given = {f"data_{key}": said for key, said in self.options.items() if key != "alt"}
+        place = tag("div", within, classes=["explorer"], data_explorer=name, **given)
+        caption = self.parse_content_to_nodes()
+        return [tag("div", place, *caption, classes=["explorer-figure"])] if caption else [place]
+
+
+class SetRole(SphinxRole):
+    """``{set}`words <NAME: setting=value&setting=value>```, names as in the explorer's link.
+
+    A browser with scripts shows the words as a button (``start.js``); without scripts, in print and
+    in notebooks they are words. The other settings become those that the page starts with, so that
+    what the sentence goes on to say is true whatever was turned before. A training plays with
+    ``play=1``. ``<PAGE/NAME: …>`` is a link to the explorer of another page, such as
+    ``chapters/01_attention_window/hill``, from the folder of this one.
+    """
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the words; with a warning where they name no setting."""
+        found = FORM.fullmatch(self.text)
+        if not found:
+            said = "set: must be: words <NAME: setting=value>"
+            warning = self.inliner.reporter.warning(said, line=self.lineno)
+            return [nodes.Text(self.text)], [warning]
+        words, page, name, query = found.groups()
+        if not page:
+            return [tag("span", words, data_set=f"{name}?{query}")], []
+        to = posixpath.join(posixpath.dirname(self.env.docname), page)
+        address = self.env.app.builder.get_relative_uri(self.env.docname, to)
+        return [tag("a", words, href=f"{address}#explorer-{name}?{query}")], []
+
+
+def add_scripts(app: Sphinx, page: str, context: dict[str, Any]) -> None:
+    """Let a page load what its explorers need (Sphinx: this page alone)."""
+    if names := set(SHOWN.findall(context.get("body", ""))):
+        for path in scripts(names):
+            app.add_js_file(f"{FOLDER.name}/{path.name}", defer="defer")
+        for sheet in SHEETS:
+            app.add_css_file(sheet)
+
+
+# ---------------------------------------------------------------- predictions
 
 
 class Prediction(SphinxDirective):

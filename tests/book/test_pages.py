@@ -18,7 +18,7 @@ from claimbook.files import ROOT
 from claimbook.ledger.record import records
 from claimbook.pages import chapter_path, first_page, is_second, toc_chapters, toc_pages
 from claimbook.runs.notebooks import current
-from claimbook.site.explorers import FOLDER, scripts
+from claimbook.site.lecture import FOLDER, scripts
 
 SITE = ROOT / "_build" / "html"
 PAGES = [f"{name}.html" for name in toc_pages()]

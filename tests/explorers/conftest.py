@@ -9,7 +9,7 @@ import json
 import pytest
 from py_mini_racer import MiniRacer
 
-from claimbook.site.explorers import LAST, OF_TRAININGS, SHARED, scripts
+from claimbook.site.lecture import LAST, OF_TRAININGS, SHARED, scripts
 
 # what the scripts find in a browser: a clock that stands, and a queue of what is to be done later
 BROWSER = """

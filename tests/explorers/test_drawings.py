@@ -3,7 +3,6 @@
 Each picture is taken from what the scripts hand to the function that draws.
 """
 
-import itertools
 import math
 import re
 
@@ -37,7 +36,6 @@ NAMES = {  # of each explorer: the names of its curves by panel, and of its numb
 SKETCH = "(name, settings) => iclExplorers.sketch(name, settings)"
 ROWS = """name => { const spec = iclExplorers.explorers[name];
   return spec.compute(iclExplorers.initial(spec)).rows.map(row => row.slice(0, 2)); }"""
-LEGENDS = "name => iclExplorers.explorers[name].panels.map(panel => panel.legend || [])"
 ENDS = """name => iclExplorers.explorers[name].controls.flatMap(c =>
   c.values ? [{[c.key]: c.values[0]}, {[c.key]: c.values.at(-1)}]
     : c.options.map(([value]) => ({[c.key]: value})))"""
@@ -68,17 +66,6 @@ def test_curves_and_numbers_have_their_names(v8, name):
         assert panel["y"].get("label") or panel["y"]["hidden"]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_legend_s_words_stand_at_the_line_that_has_them(v8, name):
-    """No entry says more of a curve's name than the one whose line looks like the curve."""
-    for panel, legend in zip(v8(SKETCH, name, {}), v8(LEGENDS, name), strict=True):
-        for line in named(panel) if legend else []:
-            shared = [(len(words(line["name"]) & words(text)), kind) for text, kind, *_ in legend]
-            own = max((count for count, kind in shared if kind == line["kind"]), default=None)
-            assert own is not None, f"{line['name']} is drawn as {line['kind']}, not in the legend"
-            assert own == max(count for count, _ in shared), (line["name"], legend)
-
-
 def pixels(panel, point):
     """The place of a point in a picture of 600 × 230 pixels, unless it is no point of it."""
 
@@ -91,36 +78,6 @@ def pixels(panel, point):
     x, y = (None if at is None else float(at) for at in point)
     seen = math.isfinite(y) and (y > 0 or not panel["y"].get("log"))
     return (600 * share(x, panel["x"]), 230 * share(y, panel["y"])) if seen else None
-
-
-def distance(at, points):
-    """From a place to the polygon of a curve, in pixels."""
-    away = [math.inf]
-    for a, b in itertools.pairwise(points):
-        if a and b:
-            u, v = (b[0] - a[0], b[1] - a[1]), (at[0] - a[0], at[1] - a[1])
-            along = (u[0] * v[0] + u[1] * v[1]) / (u[0] ** 2 + u[1] ** 2 or 1)
-            t = min(1, max(0, along))
-            away.append(math.hypot(v[0] - t * u[0], v[1] - t * u[1]))
-    return min(away)
-
-
-NEAR = 1.5  # pixels: between two points of a curve it is drawn straight
-SCATTERED = {"other", "recorded"}  # examples, and what is marked in the plane
-
-
-@pytest.mark.parametrize("name", sorted(set(NAMES) - {"parallel"}))
-def test_a_dot_lies_on_a_curve(v8, name):
-    """Dots show where the settings are."""
-    checked = 0
-    for panel in v8(SKETCH, name, {}):
-        curves = [[pixels(panel, point) for point in line["points"]] for line in named(panel)]
-        for dot in panel.get("dots", []):
-            place = pixels(panel, dot["at"])
-            if dot["kind"] not in SCATTERED and place:
-                assert min(distance(place, curve) for curve in curves) < NEAR, dot
-                checked += 1
-    assert checked
 
 
 @pytest.mark.parametrize("name", NAMES)

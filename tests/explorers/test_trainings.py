@@ -2,8 +2,8 @@
 
 Two comparisons for each of the four. From the same arrays, drawn in Python and handed over, the
 scripts take the same steps as the package: what differs is the order of sums and the last digit of
-exponentials, which 500 steps carry to far below SAME. From their own seeds the trainings have the
-package's distribution: means over independent runs differ by less than four standard errors.
+exponentials, which 500 steps carry to far below SAME. From their own seeds they draw by the
+package's laws: means over independent runs differ by less than four standard errors.
 """
 
 import math
@@ -206,43 +206,41 @@ def test_the_same_sets_give_the_same_errors(v8, d, alpha, kappa, tau, lam):
 def alike(seen, expected):
     """Means and second moments of independent runs differ by less than four standard errors."""
     for name, theirs in expected.items():
-        ours = torch.tensor(seen[name], dtype=torch.float64)
+        ours = torch.as_tensor(seen[name], dtype=torch.float64)
         for power in (1, 2):
             a, b = ours**power, theirs.double() ** power
             error = (a.var() / len(a) + b.var() / len(b)).sqrt()
             assert abs(float(a.mean() - b.mean())) < 4 * float(error), (name, power)
 
 
-def heads_of(found, d):
-    """The softmax and the linear head's matrices of many runs' records."""
-    M = torch.tensor(found, dtype=torch.float64)[:, 2:].unflatten(1, (2, d, d))
-    return dict(zip(("softmax", "linear"), M.unbind(1), strict=True))
+DRAWS = """(name, settings, runs) => Array.from({length: runs}, (_, seed) =>
+  iclExplorers.training.N.models[name].start(settings, seed).draw(0))"""
+
+
+def columns(rows):
+    """Each number of a step's draws by its place."""
+    return dict(enumerate(torch.as_tensor(rows, dtype=torch.float64).T))
 
 
 @pytest.mark.parametrize("family", ["relu", "affine", "cosine"])
-def test_window_has_the_package_s_distribution(v8, family):
-    d, n, sigma, L, steps, runs = 3, 20, 0.3, 2.0, 60, 200
+def test_window_draws_by_the_package_s_law(v8, family):
+    """What is made of the draws, its steps show."""
+    d, n, sigma, L = 3, 20, 0.3, 2.0
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
-    ours = heads_of(v8(OWN, "window", settings, steps, runs), d)
-    setting = Setting(
-        function=function_classes.by_name(family, d, L), covariates=Sphere(d), n=n, sigma=sigma
-    )
-    for unit, rate in (("softmax", 0.1), ("linear", 0.01)):
-        theirs = pretrain(
-            [setting], trials=runs, steps=steps, unit=unit, schedule=Schedule(rate), seed=1
-        ).M[0, :, -1]
-
-        def summary(M):
-            return {"w": M.diagonal(dim1=-2, dim2=-1).mean(-1), "aside": M[:, 0, 1]}
-
-        seen = {name: value.tolist() for name, value in summary(ours[unit]).items()}
-        alike(seen, summary(theirs))
+    function = function_classes.by_name(family, d, L)
+    setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
+    theirs = prompts_of(function, setting, slopes)
+    ours = torch.tensor(v8(DRAWS, "window", settings, STEPS), dtype=torch.float64)
+    direction = slice((n + math.isqrt(n)) * d, (n + math.isqrt(n) + 1) * d)
+    ours[:, direction] /= ours[:, direction].norm(dim=1, keepdim=True)  # a step's first work
+    alike(columns(ours), columns(theirs))
 
 
 def test_low_rank_has_the_package_s_distribution(v8):
     d, k, n, sigma, steps, runs = 4, 1, 20, 0.1, 60, 200
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": "quadratic", "J": "yes"}
-    ours = heads_of(v8(OWN, "lowrank", settings, steps, runs), d)["softmax"]
+    found = torch.tensor(v8(OWN, "lowrank", settings, steps, runs), dtype=torch.float64)
+    ours = found[:, 2 : 2 + d * d].unflatten(1, (d, d))
     B = low_rank_tasks.random_subspaces(runs, d, k, stream(1, "training", "B"))
     J = low_rank_tasks.gram_roots(runs, d, stream(1, "training", "J"))
     setting = Setting(
@@ -263,32 +261,13 @@ def test_low_rank_has_the_package_s_distribution(v8):
     alike(seen, summary(M, B))
 
 
-def test_stages_have_the_package_s_distribution(v8):
-    K, p1, tokens, prompts, steps, runs = 6, 0.5, 60, 2, 80, 100
+def test_stages_draw_by_the_package_s_law(v8):
+    K, p1, tokens, prompts = 6, 0.5, 60, 2
     settings = {"K": K, "p1": p1, "N": tokens, "prompts": prompts, "rate": 1.0}
-    found = torch.tensor(v8(OWN, "stages", settings, steps, runs), dtype=torch.float64)
-    trained = stages.train_reduced(
-        probabilities(K, p1),
-        tokens,
-        torch.arange(K).repeat(runs),
-        learning_rate=1.0,
-        steps=steps,
-        prompts=prompts,
-        generator=stream(1, "training", "stages"),
-        points=4,
-    )
-    theta = trained.theta[-1].unflatten(0, (runs, K))
-
-    def summary(theta):
-        diagonal = theta.diagonal(dim1=-2, dim2=-1)
-        return {
-            "A": diagonal[:, 1:].mean(-1),
-            "B1": theta[:, 1:, 0].mean(-1),
-            "first": diagonal[:, 0],
-        }
-
-    ours = summary(found[:, : K * K].unflatten(1, (K, K)))
-    alike({name: value.tolist() for name, value in ours.items()}, summary(theta))
+    opened = stream(1, "training", "stages")
+    batches = stages._count_batches(probabilities(K, p1), tokens, K, prompts, opened)
+    theirs = torch.stack([next(batches).flatten() for _ in range(STEPS)])
+    alike(columns(v8(DRAWS, "stages", settings, STEPS)), columns(theirs))
 
 
 DRAWN = """(settings, tau, sets) => {

@@ -2,7 +2,7 @@
    explorer that the address names.
 
    The explorers are classic scripts on one namespace, iclExplorers: no modules and no requests, so
-   that they work from file:// too. claimbook/site/explorers.py puts all of them into one file, for
+   that they work from file:// too. claimbook/site/lecture.py puts all of them into one file, for
    the pages that show an explorer:
 
      numbers      grids, a minimum, log Gamma, uniform and normal numbers

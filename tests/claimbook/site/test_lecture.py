@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from claimbook.site.explorers import Explorer, SetRole, scripts
+from claimbook.site.lecture import Explorer, SetRole, scripts
 from claimbook.site.nodes import depart_tag, html_tag, visit_tag
 
 PAGE = """# A page
