@@ -233,7 +233,8 @@ def test_window_draws_by_the_package_s_law(v8, family):
     ours = torch.tensor(v8(DRAWS, "window", settings, STEPS), dtype=torch.float64)
     direction = slice((n + math.isqrt(n)) * d, (n + math.isqrt(n) + 1) * d)
     ours[:, direction] /= ours[:, direction].norm(dim=1, keepdim=True)  # a step's first work
-    alike(columns(ours), columns(theirs))
+    drawn = theirs.std(0) > 0  # the page draws for every class what one of them needs
+    alike(columns(ours[:, drawn]), columns(theirs[:, drawn]))
 
 
 def test_low_rank_has_the_package_s_distribution(v8):
