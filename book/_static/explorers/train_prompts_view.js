@@ -34,7 +34,7 @@
   const seen = rows => {
     const worst = rows.reduce((a, b) => (b[1] > a[1] ? b : a));
     const size = show(worst[1], 2);
-    return `${rows.length} layers. The worst practised on ${worst[0]} prompts and errs by ${size}.`;
+    return `${rows.length} layers. The worst practised on ${worst[0]} prompts and has test error ${size}.`;
   };
 
   X.explorers.train_prompts = {
@@ -74,9 +74,9 @@
         name: "Test error of each layer that practised",
         height: 320,
         legend: [
-          ["error on fresh tasks, ~e~_{ICL}", "ICL", true],
+          ["test error", "ICL", true],
           ["exact for ~d~ → ∞", "ICL"],
-          ["on practised tasks, ~e~_{IDG}", "IDG", true],
+          ["error on practised tasks", "IDG", true],
           ["exact", "IDG"],
           ["always answering 0", "thin"],
           ["before the last change", "ghost", true],
@@ -122,11 +122,11 @@
           ...(both ? [{points: dots(rows, 2), kind: "IDG", scatter: true}] : []),
           {points: dots(rows, 1), kind: "ICL", scatter: true},
           ...(both && !bare
-            ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG", name: "~e~_{IDG}"}]
+            ? [{points: exact.map(e => [e.tau, e.idg]), kind: "IDG", name: "practised tasks"}]
             : []),
           ...(bare
             ? []
-            : [{points: exact.map(e => [e.tau, e.icl]), kind: "ICL", name: "~e~_{ICL}"}]),
+            : [{points: exact.map(e => [e.tau, e.icl]), kind: "ICL", name: "test error"}]),
         ],
       });
       const high = median(peak.map(row => row[1]));
@@ -135,11 +135,11 @@
         rows: [
           ["sets", "sets drawn", step],
           ["threshold", "parameters, ~d~(~d~ + 1)", threshold],
-          ["peak", "median ~e~_{ICL} within 10 % of ~d~(~d~ + 1)", high],
-          ["many", "median ~e~_{ICL} beyond 3 ~d~(~d~ + 1)", low],
+          ["peak", "median test error within 10 % of ~d~(~d~ + 1)", high],
+          ["many", "median test error beyond 3 ~d~(~d~ + 1)", low],
           [
             "own",
-            "median ~e~_{IDG} beyond 3 ~d~(~d~ + 1)",
+            "median error on practised tasks beyond 3 ~d~(~d~ + 1)",
             median(many.map(row => row[2])),
           ],
         ],
