@@ -84,7 +84,7 @@ X.explorers.offset = {
     const heads = repaired ? "three" : "two";
     const entry = panel.parentElement.querySelector('.x-legend [data-kind="mended"]');
     entry.style.visibility = repaired ? "" : "hidden";     // its place stays, so nothing jumps
-    plot(panel, {label: `Errors of ${heads} heads against the length of the prompt. ${words(summary)}`,
+    plot(panel, {label: `Errors of ${heads} heads by length of the prompt. ${words(summary)}`,
       x: {label: "length of the prompt ~n~", short: "~n~", log: true, range: [SHORTEST, LONGEST]},
       y: {label: "error", log: true, range: [1e-5, 10]},
       lines: [...ghost, {points: floor, kind: "thin"},
