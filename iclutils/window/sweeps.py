@@ -11,6 +11,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from iclutils.stats import Estimate, estimate
 from iclutils.window.covariates import Sphere, Stretched
 from iclutils.window.function_classes import by_name
 from iclutils.window.pretraining import Pretraining, Schedule, Setting, pretrain
@@ -20,6 +21,7 @@ LAWS = ("isotropic", "R = Σ", "R = Σ^½")
 STEEPNESSES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 NOISES = (0.01, 0.03, 0.1, 0.3, 1.0)
 LENGTHS = (5, 10, 20, 50, 100, 200)
+SLOW = Schedule(0.01)  # the learning rate of Figure 4
 
 
 class Sweep(NamedTuple):
@@ -38,6 +40,14 @@ class Sweep(NamedTuple):
         """Return the sizes of M at one value, at the end of the training."""
         return self.of(name, value)[:, -1]
 
+    def end_scale(self, name: Hashable, value: float) -> Float[Tensor, " trials"]:
+        """Return the window parameters at one value, at the end of the training."""
+        return self.scale[name][self.values.index(value)][:, -1]
+
+    def change(self, name: Hashable, start: float, end: float) -> Estimate:
+        """Estimate how the sizes at the end change from one value to another, trial by trial."""
+        return estimate(self.end(name, end) - self.end(name, start))
+
 
 def by_steepness(d: int, n: int, sigma: float, *, trials: int, steps: int, seed: int) -> Sweep:
     """Pretrain at each steepness, for both classes and the three laws of the tokens."""
@@ -51,24 +61,46 @@ def by_steepness(d: int, n: int, sigma: float, *, trials: int, steps: int, seed:
     return sweep_of(run, STEEPNESSES, [(name, law) for name in CLASSES for law in LAWS])
 
 
-def by_noise(d: int, n: int, L: float, *, trials: int, steps: int, seed: int) -> Sweep:
-    """Pretrain at each noise of the labels, for both classes, at a learning rate of 0.01."""
+def by_noise(
+    d: int,
+    n: int,
+    L: float,
+    *,
+    trials: int,
+    steps: int,
+    seed: int,
+    schedule: Schedule = SLOW,
+    queries: int | None = None,
+) -> Sweep:
+    """Pretrain at each noise of the labels, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
         for name in CLASSES for sigma in NOISES
     ]
-    run = pretrain(settings, trials=trials, steps=steps, schedule=Schedule(0.01), seed=seed)
+    run = pretrain(
+        settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed
+    )
     return sweep_of(run, NOISES, CLASSES)
 
 
-def by_length(d: int, sigma: float, L: float, *, trials: int, steps: int, seed: int) -> Sweep:
-    """Pretrain at each length of the prompts, with one query a task, at a learning rate of 0.01."""
+def by_length(
+    d: int,
+    sigma: float,
+    L: float,
+    *,
+    trials: int,
+    steps: int,
+    seed: int,
+    schedule: Schedule = SLOW,
+    queries: int | None = 1,
+) -> Sweep:
+    """Pretrain at each length of the prompts, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
         for name in CLASSES for n in LENGTHS
     ]
     run = pretrain(
-        settings, trials=trials, steps=steps, schedule=Schedule(0.01), queries=1, seed=seed
+        settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed
     )
     return sweep_of(run, LENGTHS, CLASSES)
 

@@ -27,6 +27,16 @@ def test_steepnesses_are_named_by_class_and_law(law, power):
     assert torch.allclose(sweep.of(("cosine", law), 3.0), norm, rtol=1e-9)
     assert torch.allclose(sweep.end(("cosine", law), 3.0), norm[:, -1], rtol=1e-9)
     assert torch.allclose(sweep.scale["cosine", law][5], scale, rtol=1e-9)
+    assert torch.equal(sweep.end_scale(("cosine", law), 3.0), sweep.scale["cosine", law][5, :, -1])
+    change = sweep.change(("cosine", law), 1.0, 3.0)
+    flatter = sweep.end(("cosine", law), 1.0)
+    assert change.value == pytest.approx(float((norm[:, -1] - flatter).mean()))
+
+
+def test_another_schedule_is_that_of_all_settings():
+    fast = sweeps.by_noise(3, 4, 2.0, **SHORT, schedule=Schedule())
+    norm, _ = alone("relu", Sphere(3), 4, 0.3, 2.0)
+    assert torch.allclose(fast.of("relu", 0.3), norm, rtol=1e-9)
 
 
 def test_noises_and_lengths_are_named_by_class():
