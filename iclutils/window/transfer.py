@@ -15,10 +15,11 @@ from torch import Tensor
 from iclutils import validation
 from iclutils.products import product
 from iclutils.stats import Estimate, crossed
+from iclutils.window.attention import predict
 from iclutils.window.covariates import Law, Sphere, sample
 from iclutils.window.evaluation import effective_number, mean_errors
 from iclutils.window.function_classes import Affine, Cosine, Distance, FunctionClass, ReLU
-from iclutils.window.prompts import draw_alike
+from iclutils.window.prompts import draw, draw_alike
 from iclutils.window.theory.full_matrix import ContextLoss, context_loss, zonal
 from iclutils.window.theory.population_loss import Isotropic
 
@@ -193,6 +194,31 @@ class Transfer:
             self._parts[shape] = parts(M, shape, self.points)
         signal, concentration = self._parts[shape]
         return (tested.L / shape.L) ** 2 * signal + self.sigma**2 * concentration
+
+
+def smoothed_errors(
+    M: Float[Tensor, "classes trials records d d"],
+    tested: FunctionClass,
+    n: int,
+    sigma: float,
+    generator: torch.Generator,
+    *,
+    keep: float,
+) -> Float[Tensor, "classes trials records"]:
+    """Follow the errors of units in training on fresh tasks, five a record, the same for all.
+
+    An error keeps the share ``keep`` of its last value, as the plots of Collins et al. do.
+    """
+    classes, trials, _, d, _ = M.shape
+    value = torch.zeros(classes, trials, dtype=torch.float64)
+    smoothed: list[Tensor] = []
+    for units in M.movedim(2, 0):
+        prompt = draw(tested, Sphere(d), n, sigma, 4, (5, trials), generator)
+        missed = torch.stack([predict(one, prompt) - prompt.target for one in units])
+        error = missed.square().mean((1, 3))
+        value = keep * value + (1 - keep) * error if smoothed else error
+        smoothed.append(value)
+    return torch.stack(smoothed, 2)
 
 
 def errors(

@@ -143,3 +143,17 @@ def test_units_with_different_trials_are_refused() -> None:
     law = LowRankLink(eye[:, :1], "linear")
     with pytest.raises(ValueError, match="one number of trials"):
         transfer.errors(units, [law], Sphere(3), 5, 0.1, 7, stream(0, "x"))
+
+
+def test_errors_are_smoothed_over_records():
+    M = torch.stack([units("first"), units("second")])  # two classes, four trials
+    records = torch.stack([M, 2 * M, 3 * M], 2)
+    found, plain = (
+        transfer.smoothed_errors(records, Affine(3), 12, 0.1, stream(0, "smoothed"), keep=keep)
+        for keep in (0.5, 0.0))
+    first, second, third = plain.unbind(2)
+    torch.testing.assert_close(found[..., 0], first)
+    torch.testing.assert_close(found[..., 2], first / 4 + second / 4 + third / 2)
+    prompt = draw(Affine(3), Sphere(3), 12, 0.1, 4, (5, 4), stream(0, "smoothed"))
+    missed = attention.predict(M[1], prompt) - prompt.target
+    torch.testing.assert_close(first[1], missed.square().mean((0, 2)))
