@@ -20,7 +20,7 @@ from tests.browser.shown import (
     read,
     settle,
 )
-from tests.built_site import PAGES, SITE, text_of, turn, unfold, wait_until_drawn
+from tests.built_site import PAGES, text_of, turn, unfold, wait_until_drawn
 
 COLLECTION = "book/explorers.html"
 FRONT = "book/intro.html"
@@ -202,26 +202,6 @@ def test_a_mark_is_pulled(opened):
     push(opened, "lookup", "Reset")
 
 
-def test_a_line_of_the_plane_is_turned(opened):
-    """Pulled at a place of its course at 45 degrees, the second line is turned to just that."""
-    plane = opened.locator(f"{explorer('parallel')} .x-plot").first
-    plane.scroll_into_view_if_needed()
-    box = plane.bounding_box()
-    slope = math.radians(20 - 45)
-    along, across = 1.5, 0.2  # across by the error of its label
-    x, y = plane.evaluate(
-        "(e, p) => [e.view.placeX(p[0]), e.view.placeY(p[1])]",
-        [
-            1 + along * math.cos(slope) - across * math.sin(slope),
-            0.5 + along * math.sin(slope) + across * math.cos(slope),
-        ],
-    )
-    pull(opened, (box["x"] + x, box["y"] + y), (box["x"] + x, box["y"] + y))
-    seen = read(opened, "parallel")["settings"]
-    assert float(seen["angle"]) == pytest.approx(45, abs=1.5)
-    push(opened, "parallel", "Reset")
-
-
 CONTRAST = """() => {
   const light = c => { const v = c.match(/[\\d.]+/g).slice(0, 3).map(x => x / 255)
       .map(x => x <= .03928 ? x / 12.92 : ((x + .055) / 1.055) ** 2.4);
@@ -272,15 +252,6 @@ def test_a_link_restores_settings_and_seed(anew, address, name):
     assert -1 <= page.query_selector(explorer(name)).bounding_box()["y"] < 300, "it is in sight"
     page = anew(re.sub(r"\bd=\d+", "d=1.5", link))
     assert "d = 1.5 cannot be shown here" in page.inner_text(f"{explorer(name)} .x-copied")
-
-
-def test_a_link_without_a_clipboard_is_shown(anew, address):
-    page = anew(address + COLLECTION)
-    page.evaluate("void (navigator.clipboard.writeText = () => Promise.reject(new Error('none')))")
-    page.locator(f"{explorer('lookup')} .x-copy").press("Enter")
-    page.wait_for_selector(f"{explorer('lookup')} .x-copied input")
-    marked = "(e => e.value.slice(e.selectionStart, e.selectionEnd))(document.activeElement)"
-    assert page.evaluate(marked) == page.url
 
 
 def test_a_sentence_sets_its_explorer_and_there_is_a_way_back(anew, address):
@@ -357,27 +328,6 @@ def test_from_the_front_page_to_a_head_that_trains_in_sight(fresh, address, widt
             assert is_in_sight(page, name)
             play.evaluate("e => e.click()")
         assert not wrong
-
-
-ROW = 12
-SCRUB = "(e, row) => { e.value = row; e.dispatchEvent(new Event('input')); }"
-
-
-def test_a_seed_is_one_run_from_a_server_and_from_a_file(browser, address):
-    found, name = [], "train_stages"
-    for where in (address, SITE.as_uri() + "/"):
-        page = browser.new_page()
-        page.goto(where + COLLECTION)
-        wait_until_drawn(page)
-        unfold(page)
-        push(page, name, "Play")
-        reaches(page, name, ROW + 1)
-        push(page, name, "Pause")
-        page.eval_on_selector(f"#explorer-{name}-scrub", SCRUB, ROW)
-        settle(page)
-        found.append(read(page, name)["values"])
-        page.close()
-    assert found[0] == found[1]
 
 
 GLIMPSE = """() => { const root = document.querySelector('[data-explorer=glimpse]');

@@ -15,6 +15,7 @@ PRESSED = """[...document.querySelectorAll('.score-filters button[aria-pressed=t
 COUNTS = (
     "all => all.map(e => [e.dataset.value, Number(e.querySelector('.score-count').textContent)])"
 )
+GROUNDS = "all => all.map(e => getComputedStyle(e).backgroundColor)"
 STARTS = "words => document.querySelector('.score-status')?.textContent.startsWith(words)"
 NEAR = "place => Math.abs(document.getElementById(place).getBoundingClientRect().top) < 200"
 ADDRESSES = [
@@ -160,6 +161,14 @@ def test_an_address_leads_to_its_place_whatever_the_filters_hide(ledger, finding
         said(page, f"{len(fitting(rows, verdict='fails'))} of")
         page.evaluate("place => { location.hash = place; }", place)
         page.wait_for_function(NEAR, arg=place)
+
+
+def test_what_is_pressed_is_seen_in_the_reader_s_own_colours(fresh, address):
+    with fresh(forced_colors="active") as (page, _):
+        page.goto(f"{address}{LEDGER}#claims?verdict=fails")
+        said(page, "")
+        grounds = page.eval_on_selector_all("button[data-kind=verdict]", GROUNDS)
+    assert len(set(grounds)) == 2
 
 
 def test_unfolded_and_filtered_it_passes_axe_and_fits(ledger, findings):

@@ -91,12 +91,9 @@ def faults_of(page, look):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_page(opened, findings, address, name):
-    """Loaded by night as a phone does, where most can jump, a reference page as a desk does.
-
-    Axe reads it in two of four looks.
-    """
+    """Loaded by night as a phone does, where most can jump; axe reads it in two of four looks."""
     page, wrong = opened
-    width, scheme = WIDE if "/reference/" in name else NARROW
+    width, scheme = NARROW
     page.goto("about:blank")
     page.set_viewport_size({"width": width, "height": 900})
     page.emulate_media(color_scheme=scheme)
