@@ -1,8 +1,5 @@
 """Each template over a ledger with a row of every verdict, reading and kind of control."""
 
-import csv
-import io
-import json
 import math
 import re
 from types import SimpleNamespace
@@ -11,7 +8,6 @@ import pytest
 from bs4 import BeautifulSoup
 
 from claimbook.site.content import Content
-from claimbook.site.downloads import ledger_files
 from claimbook.site.views import SIGNS, WIDTH, picture, substitutions
 
 CHAPTER = "00_mini"
@@ -77,15 +73,6 @@ def test_the_rows_hold_what_was_written_and_what_was_found(content):
     assert [change["date"] for change in row["amended"]] == ["2026-11-21", "2026-11-22"]
     assert row["controls"]["reversed"]["outcome"] == "contradicted"
     assert (row["seed"], row["commit"], row["chapter_seconds"]) == (0, "abc1234567", 61.2)
-
-
-def test_the_data_are_the_rows(content):
-    files = ledger_files(content.rows)
-    assert json.loads(files["ledger.json"]) == json.loads(json.dumps(content.rows))
-    table = list(csv.DictReader(io.StringIO(files["ledger.csv"])))
-    assert [row["id"] for row in table] == list(ROWS)
-    assert json.loads(table[1]["parts"]) == json.loads(json.dumps(content.rows[1]["parts"]))
-    assert float(table[0]["value"]) == content.rows[0]["value"]
 
 
 def test_a_row_without_a_verdict_stops_the_build(content):
