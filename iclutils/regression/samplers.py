@@ -102,7 +102,7 @@ def sample(
     below 1, C is another, or the arrays would take more than ``MEMORY_LIMIT`` bytes.
 
     >>> tasks = torch.eye(3, dtype=torch.float64)
-    >>> sample(tasks, Context(3, 8, 0.1), torch.Generator().manual_seed(0), n=5).v.shape
+    >>> sample(tasks, Context(d=3, ell=8, rho=0.1), torch.Generator().manual_seed(0), n=5).v.shape
     torch.Size([5, 4])
     """
     d, ell, rho = context.d, context.ell, context.rho

@@ -130,7 +130,8 @@ def pretrain(
 
     >>> from iclutils.window.covariates import Sphere
     >>> from iclutils.window.function_classes import Affine
-    >>> run = pretrain([Setting(Affine(3), Sphere(3), 9, 0.1)], trials=2, steps=40)
+    >>> setting = Setting(function=Affine(3), covariates=Sphere(3), n=9, sigma=0.1)
+    >>> run = pretrain([setting], trials=2, steps=40)
     >>> run.steps.tolist(), tuple(run.M.shape)
     ([0, 20, 40], (1, 2, 3, 3, 3))
     """

@@ -68,7 +68,7 @@ class Phase:
     are between 1e-50 and 1e50. Raises ``ValueError`` for a value out of its range, with its name,
     and for arrays that do not broadcast, ``TypeError`` for what is no number.
 
-    >>> Phase(10, 0.5, [0.5, 2], 0.01).tau
+    >>> Phase(alpha=10, kappa=0.5, tau=[0.5, 2], rho=0.01).tau
     array([0.5, 2. ])
     """
 
@@ -251,7 +251,7 @@ def errors(phase: Phase, lam: ArrayLike) -> Errors:
 
     >>> round(errors(Phase(alpha=10, kappa=0.5, tau=2, rho=0.01), 0.1).icl, 4)
     0.6177
-    >>> errors(Phase(10, 0.5, [0.5, 1, 2], 0.01), 0.1).icl.round(4)
+    >>> errors(Phase(alpha=10, kappa=0.5, tau=[0.5, 1, 2], rho=0.01), 0.1).icl.round(4)
     array([0.7303, 0.6634, 0.6177])
     """
     _check(phase)

@@ -224,7 +224,7 @@ def minimise(
     relative to the loss, is above ``tolerance`` or the Hessian is not positive.
 
     >>> from iclutils.window.theory.low_rank_problem import Case
-    >>> case = Case("linear", d=3, k=1, n=4, sigma=0.5)
+    >>> case = Case(link="linear", d=3, k=1, n=4, sigma=0.5)
     >>> sample = case.contexts(4000, seed=0)
     >>> found = minimise(sample, case.family, start=torch.tensor([1.0, 0.0], dtype=torch.float64))
     >>> c, e = found.theta.tolist()  # mass on B, and next to none on the spurious directions

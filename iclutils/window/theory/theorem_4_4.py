@@ -62,7 +62,7 @@ class Blocks:
         as one of :math:`B^\top MB`, and one between two of them :math:`c_v^2/c_u^2` times. What was
         held, or has no entries, is left out.
 
-        >>> case = Case("linear", d=3, k=1, n=4, sigma=0.5, c_v=2.0)
+        >>> case = Case(link="linear", d=3, k=1, n=4, sigma=0.5, c_v=2.0)
         >>> one = Estimate(1.0, 0.1, math.inf)
         >>> seen = Blocks(one, NO_ENTRY, one, one).departures(case)
         >>> {name: departure.value for name, departure in seen.items()}
@@ -132,7 +132,7 @@ def full_minimum(
     constraint) and the other blocks are free; there is then no anisotropy, and its standard error
     is infinite. Raises ``RuntimeError`` where the minimisation does not converge.
 
-    >>> case = Case("linear", d=3, k=2, n=4, sigma=0.5)
+    >>> case = Case(link="linear", d=3, k=2, n=4, sigma=0.5)
     >>> found = full_minimum(case, case.contexts(4000, seed=0))
     >>> found.blocks.c.value > 10 * found.blocks.c.se
     True
