@@ -17,7 +17,8 @@ from claimbook.check.reruns import Rerun, set_parameters
 from claimbook.check.snapshot import Snapshot, read_expected
 from claimbook.files import ROOT, lock, write_atomically
 from claimbook.ledger import amendments, schema
-from claimbook.ledger.record import records
+from claimbook.ledger.record import Record, records
+from claimbook.ledger.text import format_value
 from claimbook.pages import code_cells, code_of, read_chapter, toc_chapters
 from claimbook.runs import notebooks, page_key, provenance
 
@@ -125,6 +126,25 @@ def refuse_what_no_key_covers(notebook: Any, loaded: list[Path]) -> None:
         pytest.fail(f"used, but not in the page's key, {why}: {', '.join(outside)}", pytrace=False)
 
 
+def knobs(page: PageFile) -> Iterator[str]:
+    """Say which knob of a page that is run at other settings stands where, and its default."""
+    defaults = schema.load().chapters[page.page].settings
+    for name, value in page.rerun.settings.items() if page.rerun else ():
+        yield f"{name} = {value!r} (default {defaults.get(name, 'none in the ledger')})"
+
+
+def line_of(page: str, record: Record) -> str:
+    """Write the line of a claim, at other settings with what it is at the book's own."""
+    if record.default_settings:
+        return record.line()
+    claims = read_expected(page).claims
+    if record.id not in claims:
+        return f"{record.line()}  (default: no reference yet)"
+    default = claims[record.id].claim
+    number = format_value(default.value, default.half_width)
+    return f"{record.line()}  (default: {default.verdict} · {number})"
+
+
 class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
     """One code cell: it must run without an error."""
 
@@ -151,8 +171,9 @@ class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
         page.passed += 1
         if page.passed == len(page.cells):
             page.finish()
-            lines = [record.line() for record in records(page.nb).values()]
-            self.user_properties.append((DONE, (page.page, page.provenance["seconds"], lines)))
+            title = ", ".join([page.page, *knobs(page)])
+            lines = [line_of(page.page, record) for record in records(page.nb).values()]
+            self.user_properties.append((DONE, (title, page.provenance["seconds"], lines)))
         page.failed = False
 
     def keep_outputs(self) -> None:

@@ -178,6 +178,8 @@ def test_a_run_at_other_settings_says_so_and_is_compared_with_nothing_nor_cached
     _, code, output = book.run("--set=trials=900", chapters=[SOUND], write=False)
     assert code == 0, output
     assert "at your settings: mini-count · holds · 0" in output
+    assert "trials = 900 (default " in output
+    assert "  (default: holds · 0" in output
     assert notebooks.latest(book.path(SOUND), book.root) == before
     _, code, output = book.run("--set=n=1", chapters=[SOUND], write=False)
     assert code != 0
