@@ -7,7 +7,7 @@ errors at P rising task diversities κ, whose mean is joined by straight lines i
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -123,6 +123,21 @@ def _highest(logs: Float[Tensor, "T R"]) -> int:
     reach = NEIGHBOURS // 2
     smooth = [float(means[max(0, i - reach) : i + reach + 1].mean()) for i in range(len(means))]
     return max(range(len(smooth)), key=smooth.__getitem__)
+
+
+def with_bars(
+    places: Collection[Estimate], units: Sequence[float]
+) -> tuple[Float[Tensor, " places"], Float[Tensor, "2 places"]]:
+    """Return places, estimated as logarithms, over their units, and the lengths of their bars.
+
+    >>> with_bars([Estimate(0.0, 0.0, 9)], [2.0])[0]
+    tensor([0.5000], dtype=torch.float64)
+    """
+    halves = [(-place.half_width, 0.0, place.half_width) for place in places]
+    logs = torch.tensor([place.value for place in places], dtype=torch.float64)
+    ends = (logs[:, None] + torch.tensor(halves, dtype=torch.float64)).exp()
+    low, middle, high = ends.T / torch.tensor(units, dtype=torch.float64)
+    return middle, torch.stack([middle - low, high - middle])
 
 
 def times_d_squared(place: Estimate) -> tuple[float, float, float]:

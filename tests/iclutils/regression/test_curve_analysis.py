@@ -7,7 +7,7 @@ import torch
 
 from iclutils.randomness import stream
 from iclutils.regression import curve_analysis
-from iclutils.stats import share_of_fall
+from iclutils.stats import Estimate, share_of_fall
 
 
 def drawn(height, runs, noise=0.1, key=0, at=20.0):
@@ -173,3 +173,11 @@ def test_bad_input_is_refused_of_transition():
         curve_analysis.halfway((1, 3, 2, 4, 5), logs)
     with pytest.raises(ValueError, match="logs"):
         curve_analysis.halfway((1, 2), logs)
+
+
+def test_bars_of_a_place_are_those_of_its_logarithm():
+    place = Estimate(math.log(50.0), 0.1, 15)
+    middle, (down, up) = curve_analysis.with_bars([place, Estimate(0.0, 0.0, 15)], [25.0, 4.0])
+    assert middle.tolist() == pytest.approx([2.0, 0.25])
+    assert down.tolist() == pytest.approx([2 - 2 * math.exp(-place.half_width), 0.0])
+    assert up.tolist() == pytest.approx([2 * math.exp(place.half_width) - 2, 0.0])
