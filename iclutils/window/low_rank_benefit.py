@@ -29,7 +29,7 @@ Errors = Float[Tensor, "heads trials"]
 
 
 class Benefit(NamedTuple):
-    """Test errors of the :data:`HEADS`, for spurious parts of the two kinds."""
+    """Test errors of the heads in ``HEADS``, for spurious parts of the two kinds."""
 
     fixed_length: Errors
     fixed_size_per_coordinate: Errors
