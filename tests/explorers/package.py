@@ -8,20 +8,27 @@ search for the lowest place of a curve, and the steps of the flow (1e-8 each).
 
 import bisect
 import functools
+import json
 import math
 
 import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
+from claimbook import read_record
 from iclutils.randomness import stream
 from iclutils.regression.theory import asymptotics
 from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
 from iclutils.stages.theory.equal_features import Lookup, limit_window
+from iclutils.transformer import storage
+from iclutils.transformer.evaluation import respond
+from iclutils.transformer.models import Architecture
+from iclutils.transformer.theory import kriging
 from iclutils.window import attention, function_classes
 from iclutils.window.function_classes import CLASSES
 from iclutils.window.low_rank_tasks import LowRankLink
+from iclutils.window.prompts import Prompt
 from iclutils.window.theory import best_window, linear_attention, low_rank, population_loss
 from iclutils.window.theory.low_rank_problem import Case, Contexts
 from iclutils.window.theory.population_loss import PopulationLoss
@@ -255,6 +262,44 @@ def sampled_loss(w, d, n, sigma):
     return [float(value) for value in sample.at(function_classes.Affine(d), sigma, w)]
 
 
+@functools.cache
+def network():
+    """The first of the networks that were trained on three steepnesses at once, the longest."""
+    jobs = read_record("08_whole_transformer")["jobs"]
+    return max(jobs, key=lambda job: (len(job["steepness"]), job["steps"]))
+
+
+def network_script():
+    """What ``influence_network.js`` has to be, from the record."""
+    job = network()
+    given = {"unit": max(job["steepness"]), "w": job["w"], **job["weights"]}
+    return f"""/* The network of chapter 8, from book/recorded/08_whole_transformer.json. */
+((X) => {{ X.network =
+{json.dumps(given)}; }})(globalThis.iclExplorers ??= {{explorers: {{}}}});
+"""
+
+
+def influence(_, moved, which, steep, star, readings):
+    """The network's and the head's answers at the star, from the page's ``readings``."""
+    at, y = torch.tensor(readings, dtype=torch.float64).T
+    x, query = on_circle(at), on_circle(torch.tensor([float(star)]))
+    architecture = Architecture(2)
+    weights = storage.unpack(architecture, network()["weights"])
+    prompt = Prompt(x[None, None], 16 * y[None, None], query[None, None], query[None, None, :, 0])
+    found = respond(architecture, weights, prompt, 16.0)
+    J = found.influence[0, 0]
+    gamma = kriging.softmax_weights(network()["w"], x, query)[0]
+    near = (x @ query[0]).clamp(-1, 1).arccos() < math.pi / 4
+    return {
+        "answer": float(found.answer),
+        "said": 16 * float(gamma @ y),
+        "own": float(J[which - 1]),
+        "total": float(J.sum()),
+        "share": float(J[near].sum() / J.sum()),
+        "headShare": float(gamma[near].sum()),
+    }
+
+
 EXPLORERS = {
     "mismatch": mismatch,
     "offset": offset,
@@ -264,4 +309,5 @@ EXPLORERS = {
     "hill": hill,
     "plateau": plateau,
     "diversity": diversity,
+    "influence": influence,
 }

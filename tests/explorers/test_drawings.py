@@ -32,6 +32,10 @@ NAMES = {  # of each explorer: the names of its curves by panel, and of its numb
     "glimpse": ([["hidden rule", "answer"]], "window time"),
     "plateau": ([["dominant", "rare"]], "error time"),
     "diversity": ([["practised tasks", "new tasks"]], "icl idg gap"),
+    "influence": (
+        [["hidden task", "softmax head", "network"], []],
+        "answer truth said own total share headShare",
+    ),
 }
 SKETCH = "(name, settings) => iclExplorers.sketch(name, settings)"
 ROWS = """name => { const spec = iclExplorers.explorers[name];

@@ -1,0 +1,106 @@
+/* Explorer: a trained transformer, and how much each example counts for its answer (chapter 8).
+
+   The first of the recorded networks that were trained on three steepnesses at once; its weights
+   are influence_network.js, its forward pass
+   is influence_transformer.js. */
+((X) => {
+"use strict";
+const {choice, even, kept, normal, plot, settled, show, slider, sum, uniform, words} = X;
+const COUNT = 24;
+const KINK = 40;                                    // degrees: there and opposite the task bends
+const SLOPES = [0.9, -0.5, -0.1];                   // of its two sides and its offset, at L = 1
+const NEAR = 45;
+const radians = degrees => degrees * Math.PI / 180;
+const wrapped = degrees => (degrees % 360 + 540) % 360 - 180;
+
+function truth(L, at) {
+  const along = Math.cos(radians(at - KINK + 90));
+  const [right, left, offset] = SLOPES;
+  return L * (right * Math.max(along, 0) + left * Math.max(-along, 0) + offset);
+}
+
+/** The places of the examples in degrees, in their order, and the noise on them; always the same. */
+const EXAMPLES = (() => {
+  const place = uniform(5);
+  const fault = normal(uniform(12));
+  return Array.from({length: COUNT}, () => ({at: 360 * place() - 180, fault: fault()}))
+    .sort((a, b) => a.at - b.at);
+})();
+
+const net = kept(1, () => X.unpacked(X.network));
+
+/** The weights of the softmax head that is best for the same tasks. */
+function headAt(at) {
+  const raw = EXAMPLES.map(one =>
+    Math.exp(X.network.w * (Math.cos(radians(one.at - at)) - 1)));
+  const total = sum(raw);
+  return raw.map(value => value / total);
+}
+
+X.explorers.influence = {
+  title: "a whole transformer",
+  controls: [
+    slider("moved", "move the marked label by", even(-10, 10, 0.5), 0),
+    slider("which", "marked example, counted from the left", even(1, COUNT, 1), 15),
+    choice("steep", "task", [["1", "flat"], ["4", "middling"], ["16", "steep"]], "4"),
+    slider("star", "place of the question (degrees)", even(-180, 180, 2), 30),
+  ],
+  panels: [
+    {name: "One prompt, and what is answered around the circle", height: 240, legend: [
+      ["the network’s answer", "target"], ["the softmax head’s answer", "softmax"],
+      ["the hidden task", "exact"], ["examples", "other", true]]},
+    {name: "How much each example counts at the question", height: 130, legend: [
+      ["in the network", "target"], ["in the softmax head", "softmax"]]},
+  ],
+  compute({moved, which, steep, star}) {
+    const L = Number(steep);
+    const {unit} = X.network;
+    const labels = EXAMPLES.map(({at, fault}, i) =>
+      truth(L, at) + fault + (i === which - 1 ? moved : 0));
+    const examples = EXAMPLES.map(({at}, i) => [at, labels[i] / unit]);
+    const memory = X.memoryOf(net(), examples);
+    const answerAt = at => unit * X.answerOf(net(), memory, at);
+    const headSays = at => sum(headAt(at).map((weight, i) => weight * labels[i]));
+    const places = even(-180, 180, 5);
+    const J = X.influenceOf(net(), examples, star);
+    const gamma = headAt(star);
+    const near = list => sum(list.filter((_, i) =>
+      Math.abs(wrapped(EXAMPLES[i].at - star)) < NEAR)) / sum(list);
+    const own = settled(J[which - 1]);
+    const answer = answerAt(star);
+    return {labels, J, gamma, answer, readings: examples,
+      curve: places.map(at => [at, answerAt(at)]), head: places.map(at => [at, headSays(at)]),
+      rows: [["answer", "the network’s answer", settled(answer)],
+        ["truth", "the hidden task there", settled(truth(L, star))],
+        ["said", "the softmax head’s answer", settled(headSays(star))],
+        ["own", "influence of the marked example", own],
+        ["total", "sum of all influences", sum(J)],
+        ["share", "share of it within 45°, network", near(J)],
+        ["headShare", "share within 45°, softmax head", near(gamma)]],
+      summary: `The network answers ${show(answer, 2)}; the hidden task there is `
+        + `${show(settled(truth(L, star)), 2)}. If the marked label rises by a little, the answer `
+        + `moves ${show(own, 2)} times as much.`};
+  },
+  draw([prompt, strip], {which, steep, star}, {labels, J, gamma, answer, curve, head, summary}) {
+    const L = Number(steep);
+    const x = {label: "place on the circle (degrees)", short: "place", range: [-180, 180],
+      ticks: [-180, -90, 0, 90, 180]};
+    const most = Math.max(4, 1.4 * L);
+    const marked = EXAMPLES[which - 1].at;
+    plot(prompt, {label: `Task, examples and answers around the circle. ${words(summary)}`, x,
+      y: {label: "label", range: [-most - 1, most + 1]},
+      lines: [{points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",
+        name: "hidden task"}, {points: head, kind: "softmax", name: "softmax head"},
+      {points: curve, kind: "target", name: "network"}],
+      marks: [{at: star, text: "question", drag: "star"}],
+      dots: [...EXAMPLES.map(({at}, i) => ({at: [at, labels[i]], kind: "other"})),
+        {at: [marked, labels[which - 1]], kind: "recorded"}, {at: [star, answer], kind: "target"}]});
+    const all = [...J, ...gamma];
+    plot(strip, {label: "The influence of each example on the answer at the question.", x,
+      y: {hidden: true, indented: true, range: [1.1 * Math.min(-0.05, ...all), 1.1 * Math.max(...all)]},
+      lines: [{points: EXAMPLES.map(({at}, i) => [at - 1.2, J[i]]), kind: "target", sticks: true},
+        {points: EXAMPLES.map(({at}, i) => [at + 1.2, gamma[i]]), kind: "softmax", sticks: true}],
+      marks: [{at: star}, {at: marked, kind: "other"}]});
+  },
+};
+})(globalThis.iclExplorers ??= {explorers: {}});
