@@ -1,8 +1,7 @@
 /* Explorer: a trained transformer, and how much each example counts for its answer (chapter 8).
 
    The first of the recorded networks that were trained on three steepnesses at once; its weights
-   are influence_network.js, its forward pass
-   is influence_transformer.js. */
+   are in influence_network.js, its forward pass in influence_transformer.js. */
 ((X) => {
 "use strict";
 const {choice, even, kept, normal, plot, settled, show, slider, sum, uniform, words} = X;
