@@ -20,7 +20,7 @@ NAMES = {  # of each explorer: the names of its curves by panel, and of its numb
         "linear constant softmax floor gained left",
     ),
     "directions": (
-        [["all alike", "ignored", "your share"], ["least error"]],
+        [["all alike", "ignored", "your ratio"], ["least error"]],
         "none noneW yours yoursW all cost",
     ),
     "lookup": (

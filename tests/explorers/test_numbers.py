@@ -31,7 +31,7 @@ PHRASES = {
     " | At n = {n} the error of linear attention is {apart} times",
     "lookup": "With {K} letters, noise σ² = {rho} and {tokens} examples per letter: "
     "linear {linear}, softmax {softmax}, best possible {bayes}. | better from {crossing} examples",
-    "directions": "with a share of {share} its error is {percent} % lower | a factor of {cost}.",
+    "directions": "with a ratio of {share} its error is {percent} % lower | a factor of {cost}.",
     "hill": "the answer is {answer}, the truth {truth}. | is off by {off} on",
     "plateau": "After {done} % of | feature is {error}.",
     "influence": "answers {answer}; the | there is {truth}. | moves {own} times",

@@ -105,10 +105,10 @@ X.explorers.directions = {
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.01),
   slider("cv", "length of the part that does not matter", round(0.2, 5), 1)],
   panels: [{name: "Error against the mass ~c~ on what matters", height: 280, folded: true, legend: [
-    ["what does not matter is ignored, ~g~ = 0", "softmax"], ["your share", "target"],
+    ["what does not matter is ignored, ~g~ = 0", "softmax"], ["your ratio", "target"],
     ["all directions alike, ~g~ = ~c~", "thin"], ["yours before your last move", "ghost"]]},
-  {name: "Least error against the share: how much the head looks at what does not matter",
-    height: 240, legend: [["least error with this share", "exact"]]}],
+  {name: "Least error against the ratio ~g~/~c~",
+    height: 240, legend: [["least error with this ratio", "exact"]]}],
   compute(state) {
     const share = state.wv;
     const grid = even(0, Math.log1p(NARROW), 0.12).map(u => Math.expm1(u)).filter(w => w > 0.1);
@@ -123,12 +123,12 @@ X.explorers.directions = {
     const gain = settled(1 - best.loss / none.loss);
     const verdict = Math.abs(free) < 0.06 || gain < 0.005
       ? "The best head ignores what does not matter."
-      : `The best head looks at both: with a share of ${show(free, 2)} its error is `
+      : `The best head looks at both: with a ratio of ${show(free, 2)} its error is `
         + `${show(100 * gain, 2)} % lower than with none.`;
     return {none, yours, all, shares, free, best,
       curves: {none: along(() => 0), yours: along(w => share * w), all: along(w => w)}, rows: [
         ["none", "least error with ~g~ = 0", none.loss], ["noneW", "best ~c~ with ~g~ = 0", none.wu],
-        ["yours", "least error with your share", yours.loss], ["yoursW", "best ~c~ with your share", yours.wu],
+        ["yours", "least error with your ratio", yours.loss], ["yoursW", "best ~c~ with your ratio", yours.wu],
         ["all", "least error with all alike", all.loss],
         ["cost", "what looking at all costs (factor)", all.loss / none.loss]],
       fine: `Averages over ${count} drawn contexts.`,
@@ -137,15 +137,16 @@ X.explorers.directions = {
   },
   draw([window, shares], {wv}, {none, yours, shares: points, curves, summary}, before) {
     const ghost = before ? [{points: before.result.curves.yours, kind: "ghost"}] : [];
-    plot(window, {label: "Error against the mass on what matters: what does not matter ignored, your share, all alike.",
+    plot(window, {label: "Error against the mass on what matters: what does not matter ignored, your ratio, all alike.",
       x: {label: "mass on what matters, ~c~", short: "~c~", log: true,
         range: [0.1, NARROW]}, y: {label: "error", log: true, range: [1e-3, 2]},
       lines: [...ghost, {points: curves.all, kind: "thin", name: "all alike"},
         {points: curves.none, kind: "softmax", name: "ignored"},
-        {points: curves.yours, kind: "target", name: "your share"}],
+        {points: curves.yours, kind: "target", name: "your ratio"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
-    plot(shares, {label: `Least error against the share. ${words(summary)}`,
-      x: {label: "share (0: not at all, 1: as much as at what matters)", short: "share", range: [0, 1.5]},
+    plot(shares, {label: `Least error against the ratio. ${words(summary)}`,
+      x: {label: "ratio ~g~/~c~: mass on useless over mass on useful directions",
+        short: "~g~/~c~", range: [0, 1.5]},
       y: {label: "least error", log: true, range: [1e-3, 2]},
       lines: [{points, kind: "exact", name: "least error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],

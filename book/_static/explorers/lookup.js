@@ -61,8 +61,8 @@ X.explorers.lookup = {
   title: "letters and numbers",
   presets: [
     {name: "as much noise as signal", settings: {}},
-    {name: "little noise: softmax sooner", settings: {rho: 0.05}},
-    {name: "much noise: it takes long", settings: {rho: 10}},
+    {name: "little noise", settings: {rho: 0.05}},
+    {name: "much noise", settings: {rho: 10}},
     {name: "many letters", settings: {K: 40}},
   ],
   controls: [slider("c", "examples per letter, ~N~/~K~", round(LEAST, MOST), 4),
