@@ -13,7 +13,7 @@ X.explorers.diversity = {
   presets: [
     {name: "many prompts", settings: {}},
     {name: "few prompts", settings: {tau: 0.3}},
-    {name: "just past the worst number", settings: {tau: 1.2}},
+    {name: "slightly more prompts than weights", settings: {tau: 1.2}},
   ],
   controls: [slider("kappa", "tasks on the list, ~κ~ = ~k~/~d~", round(LEAST, MOST), 0.5),
     slider("tau", "practice prompts, ~τ~ = ~n~/~d~²", round(0.1, 20), 5)],
