@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import importlib
 import re
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from towers import PACKAGE, PRESS, ROOT, SHARED, TOWERS, data
 from claimbook.pages import (
     CHAPTERS,
     chapter_path,
+    code_cells,
     code_of,
     first_page,
     is_second,
@@ -134,6 +136,37 @@ def test_a_tower_has_its_tests_and_its_data_are_there(tower):
     assert (TESTS / tower).is_dir(), f"{TESTS / tower} is missing"
     gone = data(tower) - {path.stem for path in (PACKAGE / tower).glob("*.py")}
     assert not gone, f"iclutils/{tower}/__init__.py names {gone} in DATA, which are no modules"
+
+
+LONGEST_CELL = 20  # lines of code that a folded cell computes; more is a module without tests
+# what draws on a panel itself, and so is missing in the figure's table
+UNNOTED = re.compile(
+    r"\w\.(plot|errorbar|scatter|bar|fill_between|ax[hv](line|span)|imshow|pcolormesh|contourf?"
+    r"|[hv]lines)\("
+)
+
+
+def lines_of(source):
+    lines = [line.strip() for line in source.splitlines()]
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+@pytest.mark.parametrize("name", toc_chapters())
+def test_folded_cells_are_short_and_figures_note_what_they_draw(name):
+    for cell in code_cells(read_chapter(chapter_path(name))):
+        options = cell.metadata.get("mystnb", {})
+        unnoted = UNNOTED.search(cell.source.replace("figures.", ""))
+        assert not unnoted, f"{name}: {unnoted} is not in the figure's table\n{cell.source}"
+        is_folded = "hide-input" in cell.metadata.get("tags", [])
+        if is_folded and "figure" not in options and options.get("code_prompt_show") != "Set-up":
+            assert len(lines_of(cell.source)) <= LONGEST_CELL, f"{name}:\n{cell.source}"
+
+
+def test_half_of_the_figures_take_fifteen_lines_or_less():
+    pages = [read_chapter(chapter_path(name)) for name in toc_chapters()]
+    cells = [cell for page in pages for cell in code_cells(page)]
+    figures = [cell for cell in cells if "figure" in cell.metadata.get("mystnb", {})]
+    assert statistics.median(len(lines_of(cell.source)) for cell in figures) <= 15
 
 
 LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges

@@ -2,6 +2,7 @@
 
 from claimbook.figures.plots import (
     axis,
+    band,
     bars,
     between,
     box,
@@ -19,21 +20,11 @@ from claimbook.figures.plots import (
     sweep,
     vertical,
 )
-from claimbook.figures.shapes import (
-    annotate,
-    band,
-    name_ends,
-    panels,
-    plain_ticks,
-    swept_bands,
-)
-from claimbook.figures.style import COLOURS, WIDTH, ramp, use_style
-from claimbook.figures.table import note
+from claimbook.figures.style import COLOURS, WIDTH, panels, ramp, use_style
 
 __all__ = [
     "COLOURS",
     "WIDTH",
-    "annotate",
     "axis",
     "band",
     "bars",
@@ -46,17 +37,13 @@ __all__ = [
     "horizontal",
     "intervals",
     "legend",
-    "name_ends",
-    "note",
     "panels",
-    "plain_ticks",
     "points",
     "ramp",
     "remark",
     "shade",
     "shade_intervals",
     "sweep",
-    "swept_bands",
     "use_style",
     "vertical",
 ]

@@ -1,6 +1,6 @@
-"""Labels at curves: each is asked for at a place along its curve, and put beside it.
+"""Labels beside curves: a cell says where along its curve a label belongs.
 
-On which side is decided when all curves of a panel are known: where the label covers least.
+On which side it stands is decided when all curves of a panel are known: where it covers least.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,11 @@ from claimbook.figures.table import Colour, notes_of
 
 SIZE = 9.0  # points
 LINE = 11.5  # points between labels at the ends of curves
-GAP = 4.0  # pixels between a curve and its label
+GAP = 5.0  # pixels between a curve and its label
 FAR = 1e5  # pixels outside of a panel at which a curve may be cut
 STEP = 2.0  # pixels between the points in which a curve is followed
 SLIDES = (0.0, 0.04, -0.04, 0.08, -0.08, 0.13, -0.13, 0.2, -0.2)  # along the curve
+MARKER = ((0, 0), (4, 0), (-4, 0), (0, 4), (0, -4))  # pixels: where a point must be seen
 SIDES = ((0, 1), (0, -1), (1, 0.6), (-1, 0.6), (1, -0.6), (-1, -0.6), (1, 0), (-1, 0))
 # what a place costs: each point of a curve that a label covers, or is nearer to than the gap, each
 # pixel outside of the panel or on another label, and sliding by the whole length of the curve
@@ -51,7 +52,7 @@ def label(
     """
     if at is None:
         return
-    shown = ax.annotate(
+    written = ax.annotate(
         text,
         (0.5, 0.5),
         (0.0, 0.0),
@@ -59,13 +60,13 @@ def label(
         ha="center",
         va="center",
         annotation_clip=False,
-        **look(colour),
+        **text_style(colour),
     )
-    shown.set_in_layout(False)
-    _waiting.setdefault(ax, []).append(Label(shown, x, y, at))
+    written.set_in_layout(False)
+    _waiting.setdefault(ax, []).append(Label(written, x, y, at))
 
 
-def look(colour: Colour) -> dict[str, Any]:
+def text_style(colour: Colour) -> dict[str, Any]:
     """Return how words in a panel look: small, in a colour darkened to be read on white."""
     return {
         "color": [0.7 * part for part in to_rgb(colour)],
@@ -74,41 +75,45 @@ def look(colour: Colour) -> dict[str, Any]:
     }
 
 
-def place(figure: Figure) -> None:
+def put_labels(figure: Figure) -> None:
     """Put all labels of a figure that wait for their place."""
     if not any(ax in _waiting for ax in figure.axes):
         return
     figure.draw_without_rendering()
     for ax in figure.axes:
-        waiting = [(one, followed(ax, one.x, one.y)) for one in _waiting.pop(ax, [])]
+        waiting = [(one, path_in_panel(ax, one.x, one.y)) for one in _waiting.pop(ax, [])]
         for one, path in waiting:
             one.text.set_visible(len(path) > 0)  # the curve may be outside of the panel
-        shown = [pair for pair in waiting if len(pair[1])]
+        visible = [(one, path) for one, path in waiting if len(path)]
         mine = {one.text for one, _ in waiting}
         boxes = [text.get_window_extent() for text in ax.texts if text not in mine]
         for side in (0, 1):
-            boxes += put_ends(ax, [pair for pair in shown if pair[0].at == side], side)
-        crowd = np.concatenate([np.empty((0, 2)), *drawn(ax)])
-        for one, path in shown:
+            boxes += put_ends(ax, [pair for pair in visible if pair[0].at == side], side)
+        crowd = np.concatenate([np.empty((0, 2)), *obstacles(ax)])
+        for one, path in visible:
             if one.at not in (0, 1):
-                boxes.append(put(ax, one, path, crowd, boxes))
+                boxes.append(put_beside(ax, one, path, crowd, boxes))
 
 
 def put_ends(ax: Axes, ends: Sequence[tuple[Label, Any]], side: int) -> Iterator[Bbox]:
     """Put labels behind the ends of their curves, or before the starts, one above the other."""
     points = [path[-side] for _, path in ends]
     order = np.argsort([point[1] for point in points]).tolist()
-    heights = spaced([points[i][1] for i in order], LINE * pixels_per_point(ax))
+    line = LINE * pixels_per_point(ax)
+    heights = spread([points[i][1] for i in order], line)
+    up, down = line * np.arange(len(order)), line * np.arange(len(order))[::-1]
+    bottom, top = ax.bbox.y0 + line / 2, ax.bbox.y1 - line / 2  # they stay in the panel
+    heights = np.minimum(np.maximum(heights, bottom + up), top - down)
     for i, height in zip(order, heights, strict=True):
         extent = ends[i][0].text.get_window_extent()
         away = (extent.width / 2 + GAP) * (1 if side else -1)
         yield move(ax, ends[i][0], points[i], np.array([points[i][0] + away, height]))
 
 
-def spaced(heights: Sequence[float], gap: float) -> Any:
+def spread(heights: Sequence[float], gap: float) -> Any:
     """Move rising heights, by as little as can be, until they are a ``gap`` apart.
 
-    >>> spaced([0.0, 1.0, 5.0], 2.0).tolist()
+    >>> spread([0.0, 1.0, 5.0], 2.0).tolist()
     [-0.5, 1.5, 5.0]
     """
     blocks: list[list[float]] = []  # of heights that touch: without the gaps they are all one
@@ -120,7 +125,7 @@ def spaced(heights: Sequence[float], gap: float) -> Any:
     return np.array(means) + gap * np.arange(len(means))
 
 
-def put(ax: Axes, one: Label, path: Any, crowd: Any, boxes: Sequence[Bbox]) -> Bbox:
+def put_beside(ax: Axes, one: Label, path: Any, crowd: Any, boxes: Sequence[Bbox]) -> Bbox:
     """Put one label beside its ``path``, to cover least of the ``crowd`` and of other ``boxes``."""
     extent = one.text.get_window_extent()
     size = np.array([extent.width, extent.height])
@@ -162,28 +167,28 @@ def cost(ax: Axes, centre: Any, size: Any, crowd: Any, boxes: Sequence[Bbox]) ->
     return float(sum(sums))
 
 
-def drawn(ax: Axes) -> Iterator[Any]:
+def obstacles(ax: Axes) -> Iterator[Any]:
     """Go through what must not be covered: lines, markers and bars, in pixels."""
     for one in notes_of(ax).series:
         if one.is_short:
             continue
-        shown = one.columns
-        x: Any = shown.get("x")
-        y: Any = shown.get("y")
+        columns = one.columns
+        x: Any = columns.get("x")
+        y: Any = columns.get("y")
         if one.kind == "line":
-            yield followed(ax, x, y)
+            yield path_in_panel(ax, x, y)
         elif one.kind.endswith("line"):
             across = [(at, None) for at in x] if y is None else [(None, at) for at in y]
-            yield from (followed(ax, *ends) for ends in across)
+            yield from (path_in_panel(ax, *ends) for ends in across)
         elif one.kind == "interval":
-            ends = zip(x, shown["y_low"], shown["y_high"], strict=True)
-            yield from (followed(ax, [at, at], [low, high]) for at, low, high in ends)
+            ends = zip(x, columns["y_low"], columns["y_high"], strict=True)
+            yield from (path_in_panel(ax, [at, at], [low, high]) for at, low, high in ends)
         elif one.kind.startswith("points") and x is not None and y is not None:
             middle = pixels(ax, x, y)
-            yield from (middle + step for step in ((0, 0), (3, 0), (-3, 0), (0, 3), (0, -3)))
-            if "y_low" in shown:
-                ends = zip(x, shown["y_low"], shown["y_high"], strict=True)
-                yield from (followed(ax, [at, at], [low, high]) for at, low, high in ends)
+            yield from (middle + step for step in MARKER)
+            if "y_low" in columns:
+                ends = zip(x, columns["y_low"], columns["y_high"], strict=True)
+                yield from (path_in_panel(ax, [at, at], [low, high]) for at, low, high in ends)
 
 
 def pixels_per_point(ax: Axes) -> float:
@@ -200,7 +205,7 @@ def pixels(ax: Axes, x: Any, y: Any) -> Any:
     return np.clip(points, corners[0] - FAR, corners[1] + FAR)
 
 
-def followed(ax: Axes, x: Any | None, y: Any | None) -> Any:
+def path_in_panel(ax: Axes, x: Any | None, y: Any | None) -> Any:
     """Follow a curve in small steps, as far as it lies in the panel; pixels."""
     points = pixels(
         ax,
@@ -214,5 +219,5 @@ def followed(ax: Axes, x: Any | None, y: Any | None) -> Any:
     steps = np.linspace(0, along[-1], int(along[-1] / STEP) + 2)
     path = np.column_stack([np.interp(steps, along, side) for side in points.T])
     corners = ax.bbox.get_points()
-    seen = ((path >= corners[0] - 1) & (path <= corners[1] + 1)).all(1)
-    return path[seen]
+    inside = ((path >= corners[0] - 1) & (path <= corners[1] + 1)).all(1)
+    return path[inside]

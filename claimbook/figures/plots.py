@@ -15,7 +15,7 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from claimbook.figures.labels import label, look
+from claimbook.figures.labels import label, text_style
 from claimbook.figures.style import COLOURS, ramp
 from claimbook.figures.table import Colour, note, notes_of
 
@@ -59,11 +59,11 @@ def points(
             down, up = np.broadcast_to(floats(own if given is None else given), (2, *values.shape))
             bars[f"{axis_name}err"] = down, up
             columns |= {f"{axis_name}_low": values - down, f"{axis_name}_high": values + up}
-    look_of: Any = {"marker": "o", "ms": 4, "ls": "none", "color": colour} | bars | style
+    looks: Any = {"marker": "o", "ms": 4, "ls": "none", "color": colour} | bars | style
     if bars:
-        ax.errorbar(columns["x"], columns["y"], **look_of)
+        ax.errorbar(columns["x"], columns["y"], **looks)
     else:
-        ax.plot(columns["x"], columns["y"], **look_of)
+        ax.plot(columns["x"], columns["y"], **looks)
     note(ax, name, "points with bars" if bars else "points", colour, **columns)
     label(ax, text or name, colour, at, columns["x"], columns["y"])
 
@@ -193,8 +193,8 @@ def box(
 ) -> None:
     """Draw a box of a schematic, its lower left corner at (x, y), with ``text`` in its middle."""
     colour = colour_of(kind)
-    look_of: Any = {"facecolor": (colour, alpha), "edgecolor": colour} | style
-    ax.add_patch(Rectangle((x, y), width, height, **look_of))
+    looks: Any = {"facecolor": (colour, alpha), "edgecolor": colour} | style
+    ax.add_patch(Rectangle((x, y), width, height, **looks))
     ax.text(x + width / 2, y + height / 2, text, ha="center", va="center")
     note(
         ax, name, "span", colour,
@@ -235,7 +235,8 @@ def remark(ax: Axes, corner: str, text: str, kind: Colour = "exact") -> None:
     x = {"left": 0.03, "center": 0.5, "right": 0.97}[side]
     y = {"lower": 0.04, "center": 0.5, "upper": 0.96}[height]
     va = {"lower": "bottom", "upper": "top"}.get(height, "center")
-    written = ax.text(x, y, text, ha=side, va=va, transform=ax.transAxes, **look(colour_of(kind)))
+    style = text_style(colour_of(kind))
+    written = ax.text(x, y, text, ha=side, va=va, transform=ax.transAxes, **style)
     written.set_in_layout(False)
 
 
@@ -271,13 +272,18 @@ def is_outer(ax: Axes, which: str) -> bool:
 
 def set_ticks(ax: Axes, which: str, ticks: Sequence[float] | Mapping[float, str]) -> None:
     """Set the ticks of an axis, as plain numbers or in words, and no others."""
-    words = ticks if isinstance(ticks, Mapping) else {value: f"{value:g}" for value in ticks}
+    words = ticks if isinstance(ticks, Mapping) else {one: plain(one) for one in ticks}
     one = ax.xaxis if which == "x" else ax.yaxis
     one.set_ticks([], minor=True)
     if any("e" in word for word in words.values()) and not isinstance(ticks, Mapping):
         one.set_ticks(list(words))
     else:
         one.set_ticks(list(words), list(words.values()))
+
+
+def plain(value: float) -> str:
+    """Write a number as a tick shows it, with a minus sign."""
+    return f"{value:g}".replace("-", "−")
 
 
 def legend(figure: Figure, *, columns: int = 3) -> None:

@@ -1,6 +1,10 @@
-"""One visual language: the style, and the colours of recurring quantities."""
+"""One visual language: the style, the colours of recurring quantities, panels."""
 
-import seaborn as sns
+from typing import Literal
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from claimbook.figures.svg import show_as_svg
 
@@ -42,6 +46,8 @@ COLOURS = {
     "other": GREY,
 }
 
+Shared = bool | Literal["none", "all", "row", "col"]  # of which panels an axis is one
+
 SETTINGS = {
     "figure.figsize": (WIDTH, 3.2),
     "figure.dpi": 110,
@@ -80,10 +86,33 @@ def use_style() -> None:
     In a notebook, figures are then shown as SVG, and each carries the table of what it shows
     (:func:`claimbook.figures.svg.as_svg`).
     """
-    sns.set_theme(style="whitegrid", context="notebook", palette=CYCLE, rc=SETTINGS)
+    import seaborn  # half a second, which only who draws should wait
+
+    seaborn.set_theme(style="whitegrid", context="notebook", palette=CYCLE, rc=SETTINGS)
     show_as_svg()
 
 
 def ramp(count: int) -> list[tuple[float, float, float]]:
     """``count`` colours from light to dark, for a swept parameter (L, σ, n, d, K)."""
-    return [(red, green, blue) for red, green, blue in sns.color_palette("flare", count)]
+    import seaborn
+
+    return [(red, green, blue) for red, green, blue in seaborn.color_palette("flare", count)]
+
+
+def panels(
+    rows: int, columns: int, *, height: float = 2.3, sharex: Shared = False, sharey: Shared = False
+) -> tuple[Figure, list[Axes]]:
+    """A grid of panels at the book's width; returns the figure and a flat list.
+
+    ``height`` of each row is in inches. Two columns are what a phone can show with axes; three and
+    more are for maps without tick labels.
+    """
+    figure, axes = plt.subplots(
+        rows,
+        columns,
+        figsize=(WIDTH, height * rows),
+        squeeze=False,
+        sharex=sharex,
+        sharey=sharey,
+    )
+    return figure, list(axes.flat)

@@ -4,11 +4,11 @@ import io
 import re
 from typing import Any
 
+import numpy as np
 from matplotlib.collections import PathCollection, QuadMesh
 from matplotlib.figure import Figure
 
-from claimbook.figures import checks, data, labels, table
-from claimbook.figures.series import floats
+from claimbook.figures import checks, labels, table
 
 
 def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
@@ -19,10 +19,8 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
     who cannot see it has the alternative text and the table. Maps and clouds of points are pictures
     inside it.
     """
-    labels.place(figure)
-    noted = any(table.notes_of(ax).series for ax in figure.axes)
-    csv = (table if noted else data).csv_text(figure)  # until all cells note what they draw
-    with_it = {"csv": csv, "lettering": checks.lettering(figure)}
+    labels.put_labels(figure)
+    with_it = {"csv": table.csv_text(figure), "lettering": checks.lettering(figure)}
     for dense in figure.findobj(is_dense):
         dense.set_rasterized(True)
     return text_of(figure), with_it
@@ -31,7 +29,7 @@ def as_svg(figure: Figure) -> tuple[str, dict[str, Any]]:
 def is_dense(artist: object) -> bool:
     """Tell a map or a cloud of points, which as outlines would weigh megabytes."""
     if isinstance(artist, PathCollection):
-        return len(floats(artist.get_offsets())) > 1000
+        return int(np.shape(artist.get_offsets())[0]) > 1000
     return isinstance(artist, QuadMesh)
 
 

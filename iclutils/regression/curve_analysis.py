@@ -140,20 +140,6 @@ def with_bars(
     return middle, torch.stack([middle - low, high - middle])
 
 
-def times_d_squared(place: Estimate) -> tuple[float, float, float]:
-    """A place from :func:`top` as a multiple of d², with the ends of its interval.
-
-    >>> times_d_squared(Estimate(0.0, 0.0, 9))
-    (1.0, 1.0, 1.0)
-    """
-    half = place.half_width
-    return (
-        math.exp(place.value),
-        math.exp(place.value - half),
-        math.exp(place.value + half),
-    )
-
-
 class Curves(NamedTuple):
     """Decimal logarithms of errors at rising numbers of prompts, of each set."""
 

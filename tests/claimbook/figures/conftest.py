@@ -20,7 +20,7 @@ def drawing():
 
     def draw():
         figure, (axes,) = figures.panels(1, 1)
-        axes.plot([1, 2], [1, 2], label="a")
+        figures.curve(axes, [1, 2], [1, 2], "a", "exact", label="a")
         axes.legend(loc="upper left")
         axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
         return figure

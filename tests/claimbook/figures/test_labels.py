@@ -18,7 +18,7 @@ def ax():
 def placed(ax):
     """The labels' boxes and their points on the curves, in pixels, once they are placed."""
     figure = ax.get_figure()
-    labels.place(figure)
+    labels.put_labels(figure)
     figure.draw_without_rendering()
     boxes = {text.get_text(): Bbox(text.get_window_extent()) for text in ax.texts}
     points = {text.get_text(): ax.transData.transform(text.xy) for text in ax.texts}
@@ -48,7 +48,7 @@ def test_no_label_covers_a_curve_or_another_label(ax):
     figures.vertical(ax, 0.5, "count", "exact")
     ax.set(ylim=(0, 1))
     boxes, _ = placed(ax)
-    crowd = np.concatenate(list(labels.drawn(ax)))
+    crowd = np.concatenate(list(labels.obstacles(ax)))
     for box in boxes.values():
         assert not box.padded(-2).count_contains(crowd)
     assert checks.lettering(ax.get_figure())["faults"] == []
@@ -57,7 +57,7 @@ def test_no_label_covers_a_curve_or_another_label(ax):
 def test_labels_at_ends_stand_one_above_the_other_in_order(ax):
     for i in range(5):
         figures.curve(ax, X, (1 + i / 50) * X, f"{i}", "exact", at=1)
-    ax.set(xlim=(0, 2))
+    ax.set(xlim=(0, 2), ylim=(0, 2))
     boxes, points = placed(ax)
     heights = [boxes[f"{i}"].y0 for i in range(5)]
     assert heights == sorted(heights)
@@ -66,6 +66,18 @@ def test_labels_at_ends_stand_one_above_the_other_in_order(ax):
     middle = np.mean([points[name][1] for name in points])
     centre = np.mean([(box.y0 + box.y1) / 2 for box in boxes.values()])
     assert centre == pytest.approx(middle, abs=3)
+
+
+def test_labels_at_ends_stay_in_the_panel(ax):
+    for i in range(4):
+        figures.curve(ax, X, 0 * X + i / 50, f"{i}", "exact", at=1)
+        figures.curve(ax, X, 0 * X + 1 - i / 50, f"{9 - i}", "exact", at=1)
+    ax.set(xlim=(0, 2), ylim=(0, 1))
+    boxes, _ = placed(ax)
+    heights = sorted(box.y0 for box in boxes.values())
+    assert np.diff(heights).min() >= labels.LINE
+    assert min(heights) > ax.bbox.y0
+    assert max(box.y1 for box in boxes.values()) < ax.bbox.y1
 
 
 def test_a_label_before_the_start_stands_to_its_left(ax):
@@ -94,9 +106,9 @@ def test_only_what_is_seen_of_a_curve_counts(ax):
 
 def test_a_short_mark_is_in_no_label_s_way(ax):
     figures.vertical(ax, 0.5, "mark", "exact", ymax=0.05)
-    assert not list(labels.drawn(ax))
+    assert not list(labels.obstacles(ax))
     figures.vertical(ax, 0.5, "line", "exact")
-    assert len(list(labels.drawn(ax))) == 1
+    assert len(list(labels.obstacles(ax))) == 1
 
 
 def test_a_label_keeps_its_place_when_it_is_asked_for_again(ax):
@@ -108,8 +120,8 @@ def test_a_label_keeps_its_place_when_it_is_asked_for_again(ax):
 
 @pytest.mark.parametrize("heights", [[0.0, 10.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.5, 9.0, 9.5]])
 def test_heights_move_by_as_little_as_can_be(heights):
-    spaced = labels.spaced(heights, 2.0)
-    assert np.diff(spaced).min() >= 2.0 - 1e-12
-    assert np.mean(spaced) == pytest.approx(np.mean(heights))
+    heights_apart = labels.spread(heights, 2.0)
+    assert np.diff(heights_apart).min() >= 2.0 - 1e-12
+    assert np.mean(heights_apart) == pytest.approx(np.mean(heights))
     if np.diff(heights).min() >= 2.0:
-        assert spaced.tolist() == heights
+        assert heights_apart.tolist() == heights

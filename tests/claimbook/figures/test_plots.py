@@ -178,3 +178,29 @@ def test_a_table_leaves_out_what_nothing_has_and_colour_bars():
 def test_a_figure_without_series_has_the_columns_alone():
     figure, _ = figures.panels(1, 1)
     assert table.csv_text(figure).strip() in ("", '""')
+
+
+def test_intervals_are_shaded_and_named(ax):
+    figures.shade_intervals(ax, [0, 1, 3], ["I", "II"])
+    assert [text.get_position()[0] for text in ax.texts] == [0.5, 2.0]
+    top = ax.get_window_extent().y1
+    assert all(top < text.get_window_extent().y0 < top + 10 for text in ax.texts)
+    assert numbers(ax, "x_low", "x_high") == [(0, 1), (1, 3)]
+    assert ax.get_xlim() == (0, 3)
+
+
+def test_a_cloud_has_sizes_or_values(ax):
+    figures.cloud(ax, [1, 2], [3, 4], "examples", "target", s=[5, 6])
+    figures.cloud(ax, [1], [2], "weights", "target", values=[0.5], cmap="coolwarm")
+    plain, _, coloured = rows(ax)
+    assert (plain["kind"], plain["colour"], "value" in plain) == ("points", "#d55e00", False)
+    assert (coloured["value"], "colour" in coloured) == ("0.5", False)
+
+
+def test_a_remark_stands_in_its_corner(ax):
+    figures.remark(ax, "upper left", "first")
+    figures.remark(ax, "lower right", "last")
+    first, last = (text.get_window_extent() for text in ax.texts)
+    middle = ax.get_window_extent()
+    assert first.x1 < (middle.x0 + middle.x1) / 2 < last.x0
+    assert last.y1 < (middle.y0 + middle.y1) / 2 < first.y0
