@@ -67,7 +67,8 @@ def test_words_lead_to_their_place(search, words, place):
 def test_spellings_find_the_same(search, words, others, place):
     found = search(words)
     assert search(others) == found
-    assert next(page for page in found if page.startswith("book/chapters/")) == place
+    first = next(page for page in found if page.startswith("book/chapters/"))
+    assert first.partition("#")[0] == place
 
 
 @pytest.mark.parametrize(("words", "chapter"), [("covariates", "01_"), ("low rank tasks", "04_")])
