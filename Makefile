@@ -136,6 +136,7 @@ machinery: $(STAMP)
 lint: $(STAMP)
 	@failed=""; tool() { "$$@" || failed="$$failed $${1##*/}"; }; \
 	tool $(BIN)/ruff check .; \
+	tool $(BIN)/ruff format -q --check iclutils claimbook tests book/sweeps.py conftest.py; \
 	tool $(BIN)/mypy iclutils claimbook; \
 	tool $(BIN)/check-jsonschema -q --builtin-schema vendor.github-workflows .github/workflows/book.yml; \
 	set -o pipefail; for chapter in book/chapters/*.md; do \

@@ -25,7 +25,8 @@ def words(figure: Figure) -> list[Text]:
                     hidden.update({tick.label1, tick.label2})
     found: list[Text] = figure.findobj(Text)
     return [
-        text for text in found
+        text
+        for text in found
         if text.get_visible() and text.get_text().strip() and text not in hidden
     ]
 

@@ -28,8 +28,15 @@ def colour_of(kind: Colour) -> Colour:
 
 
 def curve(
-    ax: Axes, x: Any, y: Any, name: str, kind: Colour,
-    *, at: float | None = None, text: str = "", **style: Any,
+    ax: Axes,
+    x: Any,
+    y: Any,
+    name: str,
+    kind: Colour,
+    *,
+    at: float | None = None,
+    text: str = "",
+    **style: Any,
 ) -> None:
     """Draw a line through ``x`` and ``y``."""
     x, y, colour = floats(x), floats(y), colour_of(kind)
@@ -39,8 +46,16 @@ def curve(
 
 
 def points(
-    ax: Axes, x: Any, y: Any, name: str, kind: Colour,
-    *, error: Any = None, x_error: Any = None, at: float | None = None, text: str = "",
+    ax: Axes,
+    x: Any,
+    y: Any,
+    name: str,
+    kind: Colour,
+    *,
+    error: Any = None,
+    x_error: Any = None,
+    at: float | None = None,
+    text: str = "",
     **style: Any,
 ) -> None:
     """Draw points, with bars where they have an error; ``ls="-"`` joins them.
@@ -69,8 +84,16 @@ def points(
 
 
 def band(
-    ax: Axes, x: Any, samples: Any, name: str, kind: Colour,
-    *, spread: str = "sd", at: float | None = None, text: str = "", **style: Any,
+    ax: Axes,
+    x: Any,
+    samples: Any,
+    name: str,
+    kind: Colour,
+    *,
+    spread: str = "sd",
+    at: float | None = None,
+    text: str = "",
+    **style: Any,
 ) -> None:
     """Draw the mean over trials (rows of ``samples``) and a band around it.
 
@@ -88,8 +111,16 @@ def band(
 
 
 def between(
-    ax: Axes, x: Any, low: Any, high: Any, name: str, kind: Colour,
-    *, at: float | None = None, text: str = "", alpha: float = 0.2,
+    ax: Axes,
+    x: Any,
+    low: Any,
+    high: Any,
+    name: str,
+    kind: Colour,
+    *,
+    at: float | None = None,
+    text: str = "",
+    alpha: float = 0.2,
 ) -> None:
     """Shade what lies between two curves."""
     x, colour = floats(x), colour_of(kind)
@@ -99,17 +130,23 @@ def between(
     label(ax, text or name, colour, at, x, (low + high) / 2)
 
 
-def sweep(
-    ax: Axes, x: Any, values: Sequence[float], samples: Sequence[Any], letter: str
-) -> None:
+def sweep(ax: Axes, x: Any, values: Sequence[float], samples: Sequence[Any], letter: str) -> None:
     """Draw a band for each value of a swept parameter, named at its end."""
     for value, one, colour in zip(values, samples, ramp(len(values)), strict=True):
         band(ax, x, one, f"{letter} = {value:g}", colour, at=1)
 
 
 def intervals(
-    ax: Axes, x: Any, low: Any, high: Any, name: str, kind: Colour,
-    *, at: float | None = None, text: str = "", **style: Any,
+    ax: Axes,
+    x: Any,
+    low: Any,
+    high: Any,
+    name: str,
+    kind: Colour,
+    *,
+    at: float | None = None,
+    text: str = "",
+    **style: Any,
 ) -> None:
     """Draw an upright bar from ``low`` to ``high`` at each ``x``."""
     x, low, high, colour = floats(x), floats(low), floats(high), colour_of(kind)
@@ -119,8 +156,14 @@ def intervals(
 
 
 def horizontal(
-    ax: Axes, y: float, name: str, kind: Colour,
-    *, at: float | None = None, text: str = "", **style: Any,
+    ax: Axes,
+    y: float,
+    name: str,
+    kind: Colour,
+    *,
+    at: float | None = None,
+    text: str = "",
+    **style: Any,
 ) -> None:
     """Draw a line at the height ``y`` along the whole panel."""
     colour = colour_of(kind)
@@ -130,8 +173,14 @@ def horizontal(
 
 
 def vertical(
-    ax: Axes, x: float, name: str, kind: Colour,
-    *, at: float | None = None, text: str = "", **style: Any,
+    ax: Axes,
+    x: float,
+    name: str,
+    kind: Colour,
+    *,
+    at: float | None = None,
+    text: str = "",
+    **style: Any,
 ) -> None:
     """Draw a line at the place ``x`` along the whole panel."""
     colour = colour_of(kind)
@@ -141,8 +190,14 @@ def vertical(
 
 
 def bars(
-    ax: Axes, x: Sequence[Any], heights: Any, name: str, kind: Colour,
-    *, bottom: Any = 0.0, **style: Any,
+    ax: Axes,
+    x: Sequence[Any],
+    heights: Any,
+    name: str,
+    kind: Colour,
+    *,
+    bottom: Any = 0.0,
+    **style: Any,
 ) -> None:
     """Draw a bar of each height on the ``bottom``; at each ``x`` stands a number or a word."""
     colour, heights, bottom = colour_of(kind), floats(heights), floats(bottom)
@@ -154,8 +209,14 @@ def bars(
 
 
 def shade(
-    ax: Axes, low: float, high: float, name: str, kind: Colour,
-    *, along: str = "x", alpha: float = 0.2,
+    ax: Axes,
+    low: float,
+    high: float,
+    name: str,
+    kind: Colour,
+    *,
+    along: str = "x",
+    alpha: float = 0.2,
 ) -> None:
     """Shade the panel from ``low`` to ``high`` of one of its axes."""
     colour = colour_of(kind)
@@ -188,8 +249,17 @@ def cloud(
 
 
 def box(
-    ax: Axes, x: float, y: float, width: float, height: float, text: str, name: str, kind: Colour,
-    *, alpha: float = 0.25, **style: Any,
+    ax: Axes,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    text: str,
+    name: str,
+    kind: Colour,
+    *,
+    alpha: float = 0.25,
+    **style: Any,
 ) -> None:
     """Draw a box of a schematic, its lower left corner at (x, y), with ``text`` in its middle."""
     colour = colour_of(kind)
@@ -197,14 +267,18 @@ def box(
     ax.add_patch(Rectangle((x, y), width, height, **looks))
     ax.text(x + width / 2, y + height / 2, text, ha="center", va="center")
     note(
-        ax, name, "span", colour,
-        x_low=x, x_high=x + width, y_low=y, y_high=y + height,
+        ax,
+        name,
+        "span",
+        colour,
+        x_low=x,
+        x_high=x + width,
+        y_low=y,
+        y_high=y + height,
     )
 
 
-def heat(
-    ax: Axes, x: Any, y: Any, values: Any, name: str, **style: Any
-) -> QuadMesh:
+def heat(ax: Axes, x: Any, y: Any, values: Any, name: str, **style: Any) -> QuadMesh:
     """Draw a map of ``values``, a row for each of ``y``; return it for its colour bar."""
     x, y, values = floats(x), floats(y), floats(values)
     mesh = ax.pcolormesh(x, y, values, **{"shading": "nearest"} | style)
@@ -215,8 +289,15 @@ def heat(
 
 
 def contours(
-    ax: Axes, x: Any, y: Any, values: Any, name: str, levels: Any,
-    *, filled: bool = False, **style: Any,
+    ax: Axes,
+    x: Any,
+    y: Any,
+    values: Any,
+    name: str,
+    levels: Any,
+    *,
+    filled: bool = False,
+    **style: Any,
 ) -> None:
     """Draw where ``values``, a row for each of ``y``, reach the ``levels``."""
     draw = ax.contourf if filled else ax.contour

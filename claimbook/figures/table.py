@@ -13,8 +13,21 @@ from numpy.typing import ArrayLike
 
 Colour = str | tuple[float, float, float]
 COLUMNS = (
-    "panel", "title", "x_axis", "y_axis", "series", "kind", "x", "x_name", "x_low", "x_high",
-    "y", "y_low", "y_high", "value", "colour",
+    "panel",
+    "title",
+    "x_axis",
+    "y_axis",
+    "series",
+    "kind",
+    "x",
+    "x_name",
+    "x_low",
+    "x_high",
+    "y",
+    "y_low",
+    "y_high",
+    "value",
+    "colour",
 )
 
 
@@ -47,8 +60,13 @@ def notes_of(ax: Axes) -> Notes:
 
 
 def note(
-    ax: Axes, name: str, kind: str, colour: Colour = "",
-    *, is_short: bool = False, **columns: ArrayLike | None,
+    ax: Axes,
+    name: str,
+    kind: str,
+    colour: Colour = "",
+    *,
+    is_short: bool = False,
+    **columns: ArrayLike | None,
 ) -> None:
     """Note a series of a panel: each of its ``columns`` has one entry for each point.
 
@@ -80,13 +98,15 @@ def rows(figure: Figure) -> Iterator[pandas.DataFrame]:
     for number, ax in enumerate(panels, 1):
         notes = notes_of(ax)
         for one in notes.series:
-            yield pandas.DataFrame({
-                "panel": number,
-                "title": ax.get_title() or ax.get_title("left"),
-                "x_axis": notes.names.get("x", ""),
-                "y_axis": notes.names.get("y", ""),
-                "series": one.name,
-                "kind": one.kind,
-                "colour": one.colour,
-                **one.columns,
-            })
+            yield pandas.DataFrame(
+                {
+                    "panel": number,
+                    "title": ax.get_title() or ax.get_title("left"),
+                    "x_axis": notes.names.get("x", ""),
+                    "y_axis": notes.names.get("y", ""),
+                    "series": one.name,
+                    "kind": one.kind,
+                    "colour": one.colour,
+                    **one.columns,
+                }
+            )

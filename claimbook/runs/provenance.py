@@ -1,6 +1,6 @@
 """Where a run comes from: commit, date, versions, machine.
 
-    python -m claimbook.runs.provenance      print the provenance of a run made now
+python -m claimbook.runs.provenance      print the provenance of a run made now
 """
 
 import importlib.metadata

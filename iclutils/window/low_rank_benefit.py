@@ -56,9 +56,15 @@ def at_dimension(
     lengths = (1.0, math.sqrt((dim - RANK) / RANK))
     laws = {c_v: TwoSubspaces(B, complement, c_v=c_v) for c_v in lengths}
     runs = pretrain(
-        [Setting(function=tasks, covariates=law, n=n, sigma=noise) for law in laws.values()
-         for _ in rates],
-        trials=trials, steps=steps, schedule=Schedule(list(rates) * len(laws)), seed=seed,
+        [
+            Setting(function=tasks, covariates=law, n=n, sigma=noise)
+            for law in laws.values()
+            for _ in rates
+        ],
+        trials=trials,
+        steps=steps,
+        schedule=Schedule(list(rates) * len(laws)),
+        seed=seed,
         record_every=steps,
     ).split(len(rates))
     test, tuning = (

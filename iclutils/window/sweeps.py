@@ -55,7 +55,9 @@ def by_steepness(d: int, n: int, sigma: float, *, trials: int, steps: int, seed:
     laws = (Sphere(d), Stretched(stretch), Stretched(stretch.sqrt()))
     settings = [
         Setting(function=by_name(name, d, L), covariates=law, n=n, sigma=sigma)
-        for name in CLASSES for law in laws for L in STEEPNESSES
+        for name in CLASSES
+        for law in laws
+        for L in STEEPNESSES
     ]
     run = pretrain(settings, trials=trials, steps=steps, seed=seed)
     return sweep_of(run, STEEPNESSES, [(name, law) for name in CLASSES for law in LAWS])
@@ -75,7 +77,8 @@ def by_noise(
     """Pretrain at each noise of the labels, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
-        for name in CLASSES for sigma in NOISES
+        for name in CLASSES
+        for sigma in NOISES
     ]
     run = pretrain(
         settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed
@@ -97,7 +100,8 @@ def by_length(
     """Pretrain at each length of the prompts, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
-        for name in CLASSES for n in LENGTHS
+        for name in CLASSES
+        for n in LENGTHS
     ]
     run = pretrain(
         settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed

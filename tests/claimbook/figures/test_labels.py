@@ -27,7 +27,7 @@ def placed(ax):
 
 def test_a_label_has_the_colour_of_its_curve_only_darker(ax):
     figures.curve(ax, X, X, "rare", (1.0, 0.5, 0.0), at=0.5)
-    text, = ax.texts
+    (text,) = ax.texts
     assert text.get_color() == pytest.approx([0.7, 0.35, 0.0])
 
 
@@ -37,8 +37,12 @@ def test_a_label_stands_beside_its_place_along_the_curve(ax, at):
     boxes, points = placed(ax)
     place = ax.transData.inverted().transform(points["word"])
     assert place == pytest.approx([at, at], abs=0.03)
-    gap = np.abs(np.array([(boxes["word"].x0 + boxes["word"].x1) / 2,
-                           (boxes["word"].y0 + boxes["word"].y1) / 2]) - points["word"])
+    gap = np.abs(
+        np.array(
+            [(boxes["word"].x0 + boxes["word"].x1) / 2, (boxes["word"].y0 + boxes["word"].y1) / 2]
+        )
+        - points["word"]
+    )
     assert (gap <= np.array([boxes["word"].width, boxes["word"].height]) / 2 + 2 * labels.GAP).all()
 
 

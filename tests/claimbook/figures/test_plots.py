@@ -36,7 +36,7 @@ def numbers(ax, *names):
 
 def test_a_curve_has_the_colour_of_its_role_and_its_numbers_in_the_table(ax):
     figures.curve(ax, [1, 2], [3.0, float("nan")], "loss", "target", ls="--")
-    line, = ax.lines
+    (line,) = ax.lines
     assert (line.get_color(), line.get_linestyle()) == (figures.COLOURS["target"], "--")
     common = {"panel": "1", "series": "loss", "kind": "line", "colour": "#d55e00"}
     assert rows(ax) == [common | {"x": "1", "y": "3"}, common | {"x": "2"}]
@@ -163,7 +163,7 @@ def test_a_legend_has_each_label_once():
         figures.curve(ax, [1], [1], "one", "exact", label="exact")
     figures.curve(right, [1], [2], "two", "exact", label="trained")
     figures.legend(figure)
-    found, = figure.legends
+    (found,) = figure.legends
     assert [text.get_text() for text in found.get_texts()] == ["exact", "trained"]
 
 

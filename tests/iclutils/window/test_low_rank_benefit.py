@@ -16,7 +16,8 @@ from iclutils.window.theory.low_rank_problem import Case
 @pytest.fixture(scope="module")
 def benefit():
     return low_rank_benefit.at_dimension(
-        8, 20, noise=0.1, rates=(0.01, 0.1), trials=4, steps=200, tokens=2000, seed=3)
+        8, 20, noise=0.1, rates=(0.01, 0.1), trials=4, steps=200, tokens=2000, seed=3
+    )
 
 
 def test_a_head_that_is_told_the_subspace_is_best(benefit):
@@ -35,8 +36,9 @@ def test_spurious_parts_of_one_size_are_longer(benefit):
 def test_the_told_head_is_the_best_of_its_form(benefit):
     B = low_rank_tasks.random_subspaces(4, 8, 2, stream(3, "ch4", "d", 8))
     law = TwoSubspaces(B, low_rank_tasks.complement(B))
-    prompt = draw(LowRankLink(B, "linear"), law, 20, 0.1, 1, (4, 1000),
-                  stream(3, "ch4", "benefit", 8))
+    prompt = draw(
+        LowRankLink(B, "linear"), law, 20, 0.1, 1, (4, 1000), stream(3, "ch4", "benefit", 8)
+    )
     case = Case(link="linear", d=8, k=2, n=20, sigma=0.1)
     c = theorem_4_4.relevant_minimum(case, case.contexts(2000, 3), start=10.0).theta
     errors = mean_errors((c * B @ B.mT)[:, None], prompt)[:, 0]

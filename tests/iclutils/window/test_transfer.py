@@ -150,7 +150,8 @@ def test_errors_are_smoothed_over_records():
     records = torch.stack([M, 2 * M, 3 * M], 2)
     found, plain = (
         transfer.smoothed_errors(records, Affine(3), 12, 0.1, stream(0, "smoothed"), keep=keep)
-        for keep in (0.5, 0.0))
+        for keep in (0.5, 0.0)
+    )
     first, second, third = plain.unbind(2)
     torch.testing.assert_close(found[..., 0], first)
     torch.testing.assert_close(found[..., 2], first / 4 + second / 4 + third / 2)
