@@ -15,7 +15,14 @@ from iclutils.regression.experiment import Setting
 from iclutils.regression.samplers import Context
 from iclutils.regression.theory.equivalents import layer_errors
 from iclutils.regression.training_sets import draw_fleet
-from iclutils.window import covariates, function_classes, pretraining
+from iclutils.transformer.models import Architecture
+from iclutils.window import (
+    covariates,
+    function_classes,
+    label_statistics,
+    low_rank_benefit,
+    pretraining,
+)
 from iclutils.window.theory.low_rank_problem import Case
 
 SEED = 7919
@@ -60,6 +67,13 @@ CALLS = [
         seed=SEED,
     ),
     lambda: Case(link="linear", d=4, k=2, n=5, sigma=0.1).contexts(50, SEED),
+    lambda: label_statistics.mean_labels(SEED),
+    lambda: label_statistics.value_slopes(SEED),
+    lambda: label_statistics.weight_changes(SEED),
+    lambda: low_rank_benefit.at_dimension(
+        4, 5, noise=0.1, rates=(0.1,), trials=2, steps=2, tokens=100, seed=SEED
+    ),
+    lambda: Architecture(2).initial_weights(SEED, [0]),
 ]
 OWN = {"perturbation"}  # it moves what the others drew
 
@@ -68,6 +82,7 @@ OWN = {"perturbation"}  # it moves what the others drew
 def streams(monkeypatch):
     """(seed, role, …) of every stream that is asked for."""
     seen = []
+    monkeypatch.setattr(label_statistics, "PROMPTS", 1000)
     whole = randomness.stream
 
     def stream(seed, *role):

@@ -67,7 +67,7 @@ def test_conda_brings_the_tools_and_a_python_for_the_lock_and_the_oldest_is_said
     tools = yaml.safe_load(read("environment.yml"))["dependencies"]
     assert {f"python{install.PYTHON}", f"uv={install.UV_VERSION}"} <= set(tools)
     assert {re.split("[>=]", tool)[0] for tool in tools} == {"python", "uv", "make", "git"}
-    for name in ("README.md", "claimbook/site/downloads.py"):
+    for name in ("README.md", "claimbook/site/templates/README.txt"):
         assert FLOOR in read(name)
 
 

@@ -122,8 +122,7 @@ def test_the_mean_field_is_the_package_s(v8, preset):
 def test_the_curve_of_the_sets_is_the_package_s(v8):
     seen = v8(RUN, "prompts", {"kappa": 0.5}, 0, 1, None)
     at = seen["last"]
-    for key in ("icl", "idg"):
-        name = f"~e~_{{{key.upper()}}}"
+    for key, name in (("icl", "test error"), ("idg", "practised tasks")):
         [line] = [line for line in seen["panels"][0]["lines"] if line.get("name") == name]
         assert len(line["points"]) > 150
         for tau, error in line["points"][::10]:

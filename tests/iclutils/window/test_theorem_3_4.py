@@ -5,8 +5,7 @@ import math
 import pytest
 import torch
 
-from claimbook.check.differences import part_distance
-from claimbook.check.snapshot import part_of, read_expected
+from claimbook.check.snapshot import Part, read_expected
 from claimbook.ledger import load
 from claimbook.ledger.comparison import SUPPORTED
 from claimbook.ledger.conditions import condition_of
@@ -87,11 +86,11 @@ def test_every_bound_is_missed_or_met_by_as_much_as_the_reference_says(d: int) -
     held = read_expected("01_attention_window_specialist").claims["ch1-lemmas"].parts
     for bound in theorem_3_4.explicit(d) + theorem_3_4.free_constants(d):
         name = f"{bound.lemma}, d = {d}"
-        compared = condition_of(conditions, name).compare(bound.value, {})
+        compared = condition_of(conditions, name)[1].compare(bound.value, {})
         assert bound.holds == (compared.outcome == SUPPORTED)
         assert bound.limit == compared.bound
-        shown = part_of(compared)
-        assert part_distance(held[name], shown)[0] <= 1, f"{bound.lemma}: {shown}"
+        shown = Part.of(compared)
+        assert held[name].distance(shown) <= 1, f"{bound.lemma}: {shown}"
 
 
 @pytest.mark.parametrize(
