@@ -18,7 +18,7 @@ from iclutils.regression.sweep_jobs import (
     transformer_by_curriculum,
     transformers_on_lists,
 )
-from iclutils.transformer.sweep_jobs import transformers_on_kinks
+from iclutils.transformer.sweep_jobs import WHOLE, transformers_on_kinks
 
 
 def _reduced_job(
@@ -110,16 +110,11 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     Then all three at once for longer.
     """
     whole: Job = {
+        **WHOLE,
         "d": 2,
-        "n": 24,
         "sigma": 1.0,
         "steepness": [4.0],
         "asked": [1.0, 4.0, 16.0],
-        "shuffled": False,
-        "blocks": 2,
-        "heads": 2,
-        "hidden": 128,
-        "steps": 2000,
         "networks": 8,
         "seed": seed,
     }

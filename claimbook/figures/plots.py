@@ -155,9 +155,20 @@ def intervals(
     label(ax, text or name, colour, at, x, low)
 
 
-def horizontal(
+def horizontal(ax: Axes, y: float, name: str, kind: Colour, **looks: Any) -> None:
+    """Draw a line at the height ``y`` along the whole panel; ``looks`` as of :func:`curve`."""
+    _straight(ax, None, y, name, kind, **looks)
+
+
+def vertical(ax: Axes, x: float, name: str, kind: Colour, **looks: Any) -> None:
+    """Draw a line at the place ``x`` along the whole panel; ``looks`` as of :func:`curve`."""
+    _straight(ax, x, None, name, kind, **looks)
+
+
+def _straight(
     ax: Axes,
-    y: float,
+    x: float | None,
+    y: float | None,
     name: str,
     kind: Colour,
     *,
@@ -165,28 +176,17 @@ def horizontal(
     text: str = "",
     **style: Any,
 ) -> None:
-    """Draw a line at the height ``y`` along the whole panel."""
+    """Draw a line along the whole panel, which has no ``x`` or no ``y``."""
     colour = colour_of(kind)
-    ax.axhline(y, **{"color": colour, "lw": 1, "ls": ":"} | style)
-    note(ax, name, "horizontal line", colour, y=y, is_short="xmax" in style)
-    label(ax, text or name, colour, at, None, y)
-
-
-def vertical(
-    ax: Axes,
-    x: float,
-    name: str,
-    kind: Colour,
-    *,
-    at: float | None = None,
-    text: str = "",
-    **style: Any,
-) -> None:
-    """Draw a line at the place ``x`` along the whole panel."""
-    colour = colour_of(kind)
-    ax.axvline(x, **{"color": colour, "lw": 1, "ls": ":"} | style)
-    note(ax, name, "vertical line", colour, x=x, is_short="ymax" in style)
-    label(ax, text or name, colour, at, x, None)
+    looks: Any = {"color": colour, "lw": 1, "ls": ":"} | style
+    if y is not None:
+        ax.axhline(y, **looks)
+    if x is not None:
+        ax.axvline(x, **looks)
+    direction = "vertical" if y is None else "horizontal"
+    is_short = "xmax" in style or "ymax" in style
+    note(ax, name, f"{direction} line", colour, x=x, y=y, is_short=is_short)
+    label(ax, text or name, colour, at, x, y)
 
 
 def bars(
@@ -266,16 +266,7 @@ def box(
     looks: Any = {"facecolor": (colour, alpha), "edgecolor": colour} | style
     ax.add_patch(Rectangle((x, y), width, height, **looks))
     ax.text(x + width / 2, y + height / 2, text, ha="center", va="center")
-    note(
-        ax,
-        name,
-        "span",
-        colour,
-        x_low=x,
-        x_high=x + width,
-        y_low=y,
-        y_high=y + height,
-    )
+    note(ax, name, "span", colour, x_low=x, x_high=x + width, y_low=y, y_high=y + height)
 
 
 def heat(ax: Axes, x: Any, y: Any, values: Any, name: str, **style: Any) -> QuadMesh:

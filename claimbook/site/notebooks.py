@@ -38,7 +38,6 @@ PREFACE = (
 )
 AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
-EXERCISES = (exercise_node, exercise_enumerable_node)
 UNSHOWN = (
     nodes.comment,
     nodes.target,

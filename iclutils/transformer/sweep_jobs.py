@@ -1,10 +1,10 @@
-"""Compute the jobs of the recorded sweep of whole transformers: train a fleet, and look at it.
+"""Compute the jobs of the recorded sweep of whole transformers, and read its record.
 
 The arguments of a job's function are the names of the settings in the record's file, and so stay as
 they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -22,6 +22,10 @@ from iclutils.window.prompts import Prompt
 TEST_PROMPTS = 2000  # of each network, one query each
 PLACES = 1000  # prompts whose places choose the softmax window
 ROLE = "test of transformers"
+# of a fleet with everything in it; others change one or two of these
+WHOLE = {"n": 24, "shuffled": False, "blocks": 2, "heads": 2, "hidden": 128, "steps": 2000}
+
+Job = Mapping[str, Any]
 
 
 def transformers_on_kinks(
@@ -93,6 +97,23 @@ def describe(
         "near": digits(near_share(J, angle)),
         "profile": digits(profile(J, angle)),
     }
+
+
+def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
+    """Pick the fleet that was trained on ``steepness``, whole but for the ``changed`` settings.
+
+    Raises ``ValueError`` where the record does not have it once.
+    """
+    wanted = WHOLE | {"steepness": list(steepness)} | changed
+    chosen = [job for job in jobs if all(job[key] == wanted[key] for key in wanted)]
+    if len(chosen) != 1:
+        raise ValueError(f"jobs must have one fleet with {wanted}; got {len(chosen)}")
+    return chosen[0]
+
+
+def numbers_of(job: Job, who: str, L: float, what: str) -> Float[Tensor, "networks ..."]:
+    """Read a number of each network, or of a rival on the same prompts, that were asked at L."""
+    return torch.tensor(job[who][job["asked"].index(L)][what], dtype=torch.float64)
 
 
 def digits(values: Float[Tensor, "*shape"]) -> Any:

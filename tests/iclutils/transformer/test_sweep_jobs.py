@@ -54,3 +54,18 @@ def test_the_rivals_are_as_they_must_be(job):
 
 def test_digits():
     assert sweep_jobs.digits(torch.tensor([[1.23456789], [2.0]])) == [[1.2346], [2.0]]
+
+
+def test_a_fleet_is_found_by_what_it_differs_in_and_its_numbers_by_the_steepness_asked(job):
+    jobs = [SETTINGS | job | sweep_jobs.WHOLE | {"steps": steps} for steps in (2000, 6000)]
+    longer = sweep_jobs.fleet_of(jobs, 1.0, 4.0, steps=6000)
+    assert longer is jobs[1]
+    errors = sweep_jobs.numbers_of(longer, "network", 4.0, "error")
+    assert errors.tolist() == job["network"][1]["error"]
+
+
+@pytest.mark.parametrize(("jobs", "count"), [([], 0), ([{}, {}], 2)])
+def test_a_record_that_has_not_one_such_fleet_is_refused(jobs, count):
+    whole = sweep_jobs.WHOLE | {"steepness": [4.0]}
+    with pytest.raises(ValueError, match=f"one fleet with .*; got {count}"):
+        sweep_jobs.fleet_of([whole | one for one in jobs], 4.0)
