@@ -95,8 +95,8 @@ def set_parameters(notebook: Any, settings: Mapping[str, Any]) -> None:
     cells = [cell for cell in code_cells(notebook) if TAG in cell.metadata.get("tags", [])]
     if len(cells) != 1:
         raise ValueError(f"a page must have one cell tagged '{TAG}'; found {len(cells)}")
-    nodes = ast.walk(ast.parse(cells[0].source))
-    known = [node.id for node in nodes if isinstance(node, ast.Name)]
+    names = [one for one in ast.walk(ast.parse(cells[0].source)) if isinstance(one, ast.Name)]
+    known = [name.id for name in names if isinstance(name.ctx, ast.Store)]
     for name, value in settings.items():
         if name not in known:
             raise ValueError(f"a setting of this page must be one of {known}; got '{name}'")

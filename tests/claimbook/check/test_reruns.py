@@ -25,6 +25,7 @@ def test_a_parameter_gets_another_value_as_python_writes_it():
     assert (scope["d"], scope["n"], page.cells[0].source) == (5, 7, "n = 1")
     for page, message in (
         (notebook("d = 1"), r"must be one of \['d'\]; got 'n'"),
+        (notebook("d = abs(n)"), r"must be one of \['d'\]; got 'n'"),  # read there, not set
         (notebook("n = 1", tags=[]), "one cell tagged 'parameters'; found 0"),
     ):
         with pytest.raises(ValueError, match=message):
