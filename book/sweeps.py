@@ -37,7 +37,7 @@ def _reduced_job(
 
 
 # of the planned jobs; raise one and run its sweep to add to the record
-DOUBLE_DESCENT_RUN = 400
+DOUBLE_DESCENT_RUN = 3100
 CONTEXT_LENGTH_RUN = 1202
 
 
