@@ -46,10 +46,13 @@ def published_curve(
     chosen = sorted((row for row in rows if row["d"] == d), key=lambda row: float(row["tau"]))
     if not chosen:
         raise ValueError(f"d must be that of a row; got {d}")
-    errors = [row[name] for row in chosen]
-    if checkpoint is not None:
-        places = [row["checkpoints"].index(checkpoint) for row in chosen]
-        errors = [[run[i] for run in of] for of, i in zip(errors, places, strict=True)]
+    errors = []
+    for row in chosen:
+        runs = row[name]
+        if checkpoint is not None:
+            i = row["checkpoints"].index(checkpoint)
+            runs = [run[i] for run in runs]
+        errors.append(runs)
     runs = min(map(len, errors))
     logs = torch.tensor([of[:runs] for of in errors], dtype=torch.float64).log()
     return Curve(torch.tensor([row["tau"] for row in chosen], dtype=torch.float64), logs)
@@ -174,11 +177,11 @@ def curves(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Curves:
     if not numbers or len(set(numbers)) < len(numbers):
         raise ValueError(f"rows must hold each n once for {settings}; got n = {numbers}")
     sets = min(row["sets"] for row in chosen)
-    train, icl = (
-        torch.stack([torch.tensor(row[name]).double()[..., :sets].log10() for row in chosen])
-        for name in ("train", "icl")
-    )
-    return Curves(numbers, train, icl)
+
+    def logs(name: str) -> Float[Tensor, "T *checkpoints R"]:
+        return torch.stack([torch.tensor(row[name]).double()[..., :sets] for row in chosen]).log10()
+
+    return Curves(numbers, logs("train"), logs("icl"))
 
 
 def fitted(final: Curves, noise: float) -> Estimate:

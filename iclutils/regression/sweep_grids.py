@@ -12,11 +12,9 @@ def attention_layers(seed: int = 0) -> list[Settings]:
     def job(d: int, n: int, sets: int) -> Settings:
         return {"d": d, "n": n, "sets": sets, "rho": 0.01, "seed": seed}
 
-    near = [
-        job(d, d * (d + 2) + off, sets)
-        for d, sets in ((10, 16), (14, 16), (20, 8))
-        for off in (-1, 0, 1, 2)
-    ]
+    near = []
+    for d, sets in ((10, 16), (14, 16), (20, 8)):
+        near += [job(d, d * (d + 2) + off, sets) for off in (-1, 0, 1, 2)]
     # at d², and as far above d(d+2)
     far = [job(d, d**2 + off * d, 16) for d in (10, 14, 20) for off in (0, 4)]
     return near + far
@@ -73,26 +71,22 @@ def transformers(seed: int = 0) -> list[Settings]:
         (6, 1, 32, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
         (8, 1, 16, (0.5, 1.5, 2, 2.5, 3, 3.5, 8)),
     ]
-    jobs = [
-        _transformer_job(d, blocks, round(tau * d**2), sets, seed)
-        for d, blocks, sets, taus in grid
-        for tau in taus
+    short = [  # d, blocks, sets and the values of n
+        (5, 1, 32, (25, 38, 50)),
+        (7, 1, 32, (98,)),
+        (10, 1, 16, (200,)),
+        (5, 2, 16, (112,)),
+        (7, 2, 16, (220,)),
+        (5, 3, 16, (125,)),
+        (5, 1, 32, (12, 63, 75, 88, 200)),
+        (7, 1, 32, (24, 74, 122, 147, 172, 392)),
+        (10, 1, 16, (50, 150, 250, 290, 350, 800)),
     ]
-    jobs += [  # a quarter of the steps, with the rate falling to zero within them
-        _transformer_job(d, blocks, n, sets, seed, steps=5_000)
-        for d, blocks, sets, ns in (
-            (5, 1, 32, (25, 38, 50)),
-            (7, 1, 32, (98,)),
-            (10, 1, 16, (200,)),
-            (5, 2, 16, (112,)),
-            (7, 2, 16, (220,)),
-            (5, 3, 16, (125,)),
-            (5, 1, 32, (12, 63, 75, 88, 200)),
-            (7, 1, 32, (24, 74, 122, 147, 172, 392)),
-            (10, 1, 16, (50, 150, 250, 290, 350, 800)),
-        )
-        for n in ns
-    ]
+    jobs = []
+    for d, blocks, sets, taus in grid:
+        jobs += [_transformer_job(d, blocks, round(tau * d**2), sets, seed) for tau in taus]
+    for d, blocks, sets, ns in short:  # the rate falls to zero within a quarter of the steps
+        jobs += [_transformer_job(d, blocks, n, sets, seed, steps=5_000) for n in ns]
     jobs += [_transformer_job(5, 2, 250, 16, seed, tasks=tasks) for tasks in (1, 5, 50)]
     jobs += [
         _transformer_job(5, 1, 50, 32, seed, rate=rate, steps=steps)

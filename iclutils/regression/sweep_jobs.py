@@ -20,7 +20,7 @@ from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.experiment import Setting, errors
 from iclutils.regression.layers import Layers
 from iclutils.regression.training_sets import Fleet, draw_fleet, listed_tasks
-from iclutils.regression.transformers import Architecture, losses
+from iclutils.regression.transformers import Architecture, Weights, losses
 
 TEST_PROMPTS = 500  # a model and error
 
@@ -86,10 +86,17 @@ def transformers_on_lists(
         device=device,
     )
     fleets["train"] = _first(fleets["train"], TEST_PROMPTS)
-    return {
-        name: [four_digits(losses(architecture, weights, prompts)) for weights in trained]
-        for name, prompts in fleets.items()
-    }
+    return _losses_at_checkpoints(architecture, trained, fleets)
+
+
+def _losses_at_checkpoints(
+    architecture: Architecture, checkpoints: Sequence[Weights], fleets: Mapping[str, Fleet]
+) -> dict[str, list[list[float]]]:
+    """Measure the loss on each kind of prompts at each checkpoint: (checkpoints, sets)."""
+    table: dict[str, list[list[float]]] = {}
+    for name, prompts in fleets.items():
+        table[name] = [four_digits(losses(architecture, w, prompts)) for w in checkpoints]
+    return table
 
 
 def transformer_by_curriculum(
@@ -138,10 +145,8 @@ def transformer_by_curriculum(
         device=device,
     )
     fleets["train"] = _first(fleets["train"], TEST_PROMPTS)
-    return {
-        name: [four_digits(losses(architecture, weights, prompts))[0] for weights in trained]
-        for name, prompts in fleets.items()
-    }
+    table = _losses_at_checkpoints(architecture, trained, fleets)
+    return {name: [loss for [loss] in checkpoints] for name, checkpoints in table.items()}
 
 
 def _fleets(
@@ -285,10 +290,7 @@ def trained_transformer_errors(
         measured["idg"] = draw_fleet([1000] * sets, d, d, rho, seed, tasks=tasks, role="test")
     checkpoints = [steps // 20, steps // 4, steps]
     trained = transformer_training.train(architecture, fleet, seed, checkpoints, learning_rate=rate)
-    return {
-        name: [four_digits(losses(architecture, weights, prompts)) for weights in trained]
-        for name, prompts in measured.items()
-    }
+    return _losses_at_checkpoints(architecture, trained, measured)
 
 
 # ------------------------------------------------------------------ rows of a record
@@ -310,9 +312,12 @@ def tabulate(
 
     Raises ``ValueError`` unless every combination of the axes' values occurs once.
     """
-    chosen = [row for row in rows if all(row[key] == value for key, value in fixed.items())]
-    levels = [sorted({row[axis] for row in chosen}) for axis in axes]
-    cells = {tuple(row[axis] for axis in axes): [row[name] for name in names] for row in chosen}
+    chosen = [row for row in rows if fixed.items() <= row.items()]
+    columns = [[row[axis] for row in chosen] for axis in axes]
+    levels = [sorted(set(column)) for column in columns]
+    cells = {}
+    for *point, row in zip(*columns, chosen, strict=True):
+        cells[tuple(point)] = [row[name] for name in names]
     grid = list(itertools.product(*levels))
     if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
         raise ValueError(

@@ -72,13 +72,12 @@ def weight_changes(seed: int) -> Mapping[str, Estimate]:
     def change(weights: Float[Tensor, "..."], others: Float[Tensor, "..."]) -> Estimate:
         return estimate((weights - others).abs().amax((-2, -1)))
 
-    scores, softmax = (
-        {name: weigh(M, seen.x, seen.query) for name, M in (("2I", 2 * eye), ("20I", 20 * eye))}
-        for weigh in (attention.relative_scores, attention.weights)
+    wide, narrow, stretched = (
+        attention.relative_scores(M, seen.x, seen.query) for M in (2 * eye, 20 * eye, longer)
     )
-    stretched = attention.relative_scores(longer, seen.x, seen.query)
+    softmax = (attention.weights(w * eye, seen.x, seen.query) for w in (2, 20))
     return {
-        "linear": change(scores["2I"], scores["20I"]),
-        "softmax": change(softmax["2I"], softmax["20I"]),
-        "one-direction": change(scores["2I"], stretched),
+        "linear": change(wide, narrow),
+        "softmax": change(*softmax),
+        "one-direction": change(wide, stretched),
     }

@@ -55,12 +55,11 @@ def at_dimension(
     complement, tasks = low_rank_tasks.complement(B), LowRankLink(B, "linear")
     lengths = (1.0, math.sqrt((dim - RANK) / RANK))
     laws = {c_v: TwoSubspaces(B, complement, c_v=c_v) for c_v in lengths}
+    settings = []
+    for law in laws.values():
+        settings += [Setting(function=tasks, covariates=law, n=n, sigma=noise)] * len(rates)
     runs = pretrain(
-        [
-            Setting(function=tasks, covariates=law, n=n, sigma=noise)
-            for law in laws.values()
-            for _ in rates
-        ],
+        settings,
         trials=trials,
         steps=steps,
         schedule=Schedule(list(rates) * len(laws)),

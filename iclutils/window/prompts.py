@@ -157,7 +157,8 @@ def block_prompts(
         key = (function.law, n, q)
         if key not in drawn:
             each = [function.sample((BLOCK,), generator) for generator in streams("tasks", n, q)]
-            drawn[key] = {name: torch.stack([task[name] for task in each]) for name in each[0]}
+            parameters = zip(*(task.values() for task in each), strict=True)
+            drawn[key] = dict(zip(each[0], map(torch.stack, parameters), strict=True))
         return drawn[key]
 
     @functools.cache

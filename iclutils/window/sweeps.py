@@ -4,6 +4,7 @@ A sweep varies one setting and keeps the others; its results go by the names of 
 and, over steepness, of the law of the tokens.
 """
 
+import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from iclutils.stats import Estimate, estimate
-from iclutils.window.covariates import Sphere, Stretched
+from iclutils.window.covariates import Law, Sphere, Stretched
 from iclutils.window.function_classes import by_name
 from iclutils.window.pretraining import Pretraining, Schedule, Setting, pretrain
 
@@ -52,15 +53,13 @@ class Sweep(NamedTuple):
 def by_steepness(d: int, n: int, sigma: float, *, trials: int, steps: int, seed: int) -> Sweep:
     """Pretrain at each steepness, for both classes and the three laws of the tokens."""
     stretch = torch.diag(torch.arange(1.0, d + 1, dtype=torch.float64))
-    laws = (Sphere(d), Stretched(stretch), Stretched(stretch.sqrt()))
+    laws: tuple[Law, ...] = (Sphere(d), Stretched(stretch), Stretched(stretch.sqrt()))
     settings = [
         Setting(function=by_name(name, d, L), covariates=law, n=n, sigma=sigma)
-        for name in CLASSES
-        for law in laws
-        for L in STEEPNESSES
+        for name, law, L in itertools.product(CLASSES, laws, STEEPNESSES)
     ]
     run = pretrain(settings, trials=trials, steps=steps, seed=seed)
-    return sweep_of(run, STEEPNESSES, [(name, law) for name in CLASSES for law in LAWS])
+    return sweep_of(run, STEEPNESSES, list(itertools.product(CLASSES, LAWS)))
 
 
 def by_noise(
@@ -77,8 +76,7 @@ def by_noise(
     """Pretrain at each noise of the labels, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
-        for name in CLASSES
-        for sigma in NOISES
+        for name, sigma in itertools.product(CLASSES, NOISES)
     ]
     run = pretrain(
         settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed
@@ -100,8 +98,7 @@ def by_length(
     """Pretrain at each length of the prompts, for both classes."""
     settings = [
         Setting(function=by_name(name, d, L), covariates=Sphere(d), n=n, sigma=sigma)
-        for name in CLASSES
-        for n in LENGTHS
+        for name, n in itertools.product(CLASSES, LENGTHS)
     ]
     run = pretrain(
         settings, trials=trials, steps=steps, schedule=schedule, queries=queries, seed=seed

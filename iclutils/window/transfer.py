@@ -241,7 +241,8 @@ def errors(
     if len(trials) != 1:
         raise ValueError(f"units must have one number of trials; got {sorted(trials)}")
     drawn = draw_alike(functions, covariates, n, sigma, 1, (trials.pop(), size), generator)
-    return {
-        unit: torch.stack([mean_errors(m, p, unit) for m, p in zip(M, drawn, strict=True)])
-        for unit, M in units.items()
-    }
+    table = {}
+    for unit, M in units.items():
+        each = [mean_errors(m, prompt, unit) for m, prompt in zip(M, drawn, strict=True)]
+        table[unit] = torch.stack(each)
+    return table
