@@ -95,6 +95,15 @@ def transformers(seed: int = 0) -> list[Settings]:
     jobs += [  # as long as the authors train
         _transformer_job(5, 1, n, 16, seed, rate=1e-4, steps=1_100_000) for n in (63, 88)
     ]
+    peak = {  # where each d was trained first
+        10: (50, 150, 200, 250, 290, 350, 800),
+        5: (12, 38, 50, 63, 75, 88, 200),
+        8: (32, 96, 128, 160, 192, 224, 512),
+        6: (18, 54, 72, 90, 108, 126, 288),
+    }
+    more = [(d, sets, seed + fleet) for fleet in (1, 2, 3) for d, sets in ((10, 64), (5, 128))]
+    for d, sets, other in [*more, (8, 48, seed + 1), (6, 96, seed + 1)]:
+        jobs += [_transformer_job(d, 1, n, sets, other) for n in peak[d]]
     return jobs
 
 
