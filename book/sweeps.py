@@ -107,7 +107,8 @@ def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
 def _whole_transformers(seed: int = 0) -> list[Job]:
     """Eight networks of each kind on the circle: three steepnesses, all three at once, controls.
 
-    Then all three at once for longer.
+    Then all three at once for longer; networks that lack a part, at L = 16; shorter and longer
+    prompts and waves, at L = 4; and the sphere of five dimensions.
     """
     whole: Job = {
         **WHOLE,
@@ -120,7 +121,13 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     }
     mixed = whole | {"steepness": [1.0, 4.0, 16.0]}
     single = [whole | {"steepness": [L]} for L in (4.0, 16.0, 1.0)]
-    return [*single, mixed, whole | {"shuffled": True}, mixed | {"steps": 6000}]
+    first = [*single, mixed, whole | {"shuffled": True}, mixed | {"steps": 6000}]
+    steep = whole | {"steepness": [16.0], "asked": [16.0]}
+    parts = [{"hidden": 0}, {"heads": 1}, {"blocks": 1}, {"hidden": 0, "heads": 1, "blocks": 1}]
+    middling = whole | {"asked": [4.0]}
+    others = [middling | change for change in ({"n": 12}, {"n": 48}, {"tasks": "waves"})]
+    sphere = [whole | {"d": 5, "steepness": [L], "asked": [L]} for L in (16.0, 4.0, 1.0)]
+    return [*first, *(steep | part for part in parts), *others, *sphere]
 
 
 SWEEPS = {

@@ -1,16 +1,18 @@
-r"""Prompts of kinks for whole transformers: one steepness for all prompts, or one of several each.
+r"""Prompts of kinks or waves for whole transformers: one steepness for all, or one of several each.
 
 A task is that of Collins et al., Definition 3.2,
 
 .. math:: f(x) = l_1(w^\top x)_+ + l_2(-w^\top x)_+ + b,
 
-w uniform on the sphere, the three numbers on [−L, L]. With several steepnesses L each prompt draws
-one of them, and nothing tells which but the labels.
+w uniform on the sphere, the three numbers on [−L, L]; a wave is the affine :math:`l\,w^\top x + b`,
+which on the circle is a cosine. With several steepnesses L each prompt draws one of them, and
+nothing tells which but the labels.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Float
@@ -19,7 +21,7 @@ from torch import Tensor
 from iclutils import validation
 from iclutils.randomness import normal, stream
 from iclutils.window.covariates import Sphere
-from iclutils.window.function_classes import ReLU
+from iclutils.window.function_classes import Affine, ReLU
 from iclutils.window.prompts import Prompt, draw
 
 BLOCK = 50  # steps that are drawn at once from one stream; part of the definition of the draws
@@ -41,6 +43,7 @@ class Kinks:
     sigma: float
     steepness: tuple[float, ...]
     shuffled: bool = False
+    function: ClassVar[type[Affine] | type[ReLU]] = ReLU
 
     def __post_init__(self) -> None:
         validation.whole("d", self.d, low=2)
@@ -58,7 +61,18 @@ class Kinks:
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """E f(x)f(y) at x·y = ``t``, over the tasks of all steepnesses."""
         square = sum(L**2 for L in self.steepness) / len(self.steepness)
-        return ReLU(self.d, math.sqrt(square)).covariance(t)
+        return self.function(self.d, math.sqrt(square)).covariance(t)
+
+
+class Waves(Kinks):
+    """Prompts of affine tasks, which on the circle are waves: otherwise as :class:`Kinks`.
+
+    >>> waves = Waves(2, 24, 1.0, (4.0,))
+    >>> float(waves.covariance(torch.tensor(-1.0))), float(waves.covariance(torch.tensor(1.0)))
+    (2.6666666666666665, 8.0)
+    """
+
+    function = Affine
 
 
 def draw_kinks(
@@ -72,7 +86,7 @@ def draw_kinks(
     >>> tuple(prompt.y.shape), tuple(prompt.target.shape)
     ((5, 6), (5, 3))
     """
-    plain = draw(ReLU(kinks.d), Sphere(kinks.d), kinks.n, 0.0, queries, size, generator)
+    plain = draw(kinks.function(kinks.d), Sphere(kinks.d), kinks.n, 0.0, queries, size, generator)
     choice = torch.randint(len(kinks.steepness), size, generator=generator)
     L = torch.tensor(kinks.steepness, dtype=torch.float64)[choice].unsqueeze(-1)
     noise = normal(*size, kinks.n, generator=generator)

@@ -11,10 +11,11 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from iclutils import validation
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import angles, near_share, profile, respond
 from iclutils.transformer.models import Architecture
-from iclutils.transformer.samplers import Kinks, draw_for_networks
+from iclutils.transformer.samplers import Kinks, Waves, draw_for_networks
 from iclutils.transformer.theory.kriging import best_softmax, kriging_weights, softmax_weights
 from iclutils.transformer.training import Schedule, train
 from iclutils.window.prompts import Prompt
@@ -23,7 +24,16 @@ TEST_PROMPTS = 2000  # of each network, one query each
 PLACES = 1000  # prompts whose places choose the softmax window
 ROLE = "test of transformers"
 # of a fleet with everything in it; others change one or two of these
-WHOLE = {"n": 24, "shuffled": False, "blocks": 2, "heads": 2, "hidden": 128, "steps": 2000}
+WHOLE = {
+    "d": 2,
+    "n": 24,
+    "shuffled": False,
+    "blocks": 2,
+    "heads": 2,
+    "hidden": 128,
+    "steps": 2000,
+}
+TASKS = {"kinks": Kinks, "waves": Waves}
 
 Job = Mapping[str, Any]
 
@@ -42,9 +52,11 @@ def transformers_on_kinks(
     steps: int,
     networks: int,
     seed: int,
+    tasks: str = "kinks",
 ) -> dict[str, Any]:
     """A job: a fleet of networks of one shape, trained on kinks and asked on prompts of their own.
 
+    The ``tasks`` may be waves in their place; a job that does not say has kinks.
     A prompt of training has one of the steepnesses ``steepness``; those of the tests have each of
     ``asked`` in turn. For ``"network"``, ``"softmax"`` and ``"kriging"`` (the two rivals that are
     best in training, on the same prompts) and for each steepness asked, network by network: the
@@ -53,18 +65,17 @@ def transformers_on_kinks(
     50 steps and over the last 200, and the weights of the first network. Test prompts have their
     labels at their own places, also where training ``shuffled`` them.
     """
-    kinks = Kinks(d, n, sigma, tuple(steepness), shuffled)
+    kind = TASKS[validation.one_of("tasks", tasks, TASKS)]
+    kinks = kind(d, n, sigma, tuple(steepness), shuffled)
     architecture = Architecture(d, blocks, heads, hidden=hidden)
     numbers = range(networks)
     found = train(architecture, kinks, Schedule(steps), seed, numbers)
-    honest = Kinks(d, n, sigma, tuple(steepness))
+    honest = kind(d, n, sigma, tuple(steepness))
     places = draw_for_networks(honest, 1, (PLACES,), seed, "places for the window", [0])
     window = best_softmax(honest.covariance, places.x[0], places.query[0], sigma)
     said: dict[str, Any] = {"network": [], "softmax": [], "kriging": []}
     for L in asked:
-        prompt = draw_for_networks(
-            Kinks(d, n, sigma, (L,)), 1, (TEST_PROMPTS,), seed, ROLE, numbers
-        )
+        prompt = draw_for_networks(kind(d, n, sigma, (L,)), 1, (TEST_PROMPTS,), seed, ROLE, numbers)
         response = respond(architecture, found.weights, prompt, kinks.unit)
         said["network"].append(describe(response.answer, response.influence, prompt))
         linear = {
@@ -104,8 +115,10 @@ def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    wanted = WHOLE | {"steepness": list(steepness)} | changed
-    chosen = [job for job in jobs if all(job[key] == wanted[key] for key in wanted)]
+    wanted = WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | changed
+    chosen = [
+        job for job in jobs if all(job.get(key, "kinks") == wanted[key] for key in wanted)
+    ]  # a job that does not say has kinks
     if len(chosen) != 1:
         raise ValueError(f"jobs must have one fleet with {wanted}; got {len(chosen)}")
     return chosen[0]

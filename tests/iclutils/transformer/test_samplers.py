@@ -6,14 +6,16 @@ import torch
 from iclutils.randomness import stream
 from iclutils.transformer.samplers import (
     Kinks,
+    Waves,
     draw_for_networks,
     draw_kinks,
     training_prompts,
 )
 
 
-def test_the_labels_have_the_covariance_of_the_class():
-    kinks = Kinks(2, 2, 0.5, (1.0, 3.0))
+@pytest.mark.parametrize("tasks", [Kinks, Waves])
+def test_the_labels_have_the_covariance_of_the_class(tasks):
+    kinks = tasks(2, 2, 0.5, (1.0, 3.0))
     prompt = draw_kinks(kinks, 1, (60_000,), stream(0, "covariance"))
     t = (prompt.x @ prompt.query.mT).squeeze(-1)
     products = prompt.y * prompt.target
@@ -24,6 +26,16 @@ def test_the_labels_have_the_covariance_of_the_class():
     noise = prompt.y.square().mean() - kinks.covariance(torch.ones(())) - 0.25
     # squares of labels up to 6 have a standard deviation below 8
     assert abs(float(noise)) < 4 * 8 / 60_000**0.5
+
+
+def test_a_wave_is_affine_and_a_kink_is_not():
+    for tasks, straight in ((Waves, True), (Kinks, False)):
+        prompt = draw_kinks(tasks(2, 1, 0.0, (4.0,)), 6, (50,), stream(0, "waves"))
+        affine = torch.cat([prompt.query, torch.ones(50, 6, 1).double()], -1)
+        target = prompt.target.unsqueeze(-1)
+        off = target - affine @ torch.linalg.lstsq(affine, target).solution
+        # rounding, where the six places lie close together
+        assert bool((off.abs().amax((1, 2)) < 1e-9).all()) == straight
 
 
 def test_shuffled_labels_are_the_same_labels_elsewhere():
