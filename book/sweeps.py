@@ -18,6 +18,7 @@ from iclutils.regression.sweep_jobs import (
     transformer_by_curriculum,
     transformers_on_lists,
 )
+from iclutils.transformer.lists import transformer_on_list
 from iclutils.transformer.sweep_jobs import WHOLE, transformers_on_kinks
 
 
@@ -130,6 +131,21 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     return [*first, *(steep | part for part in parts), *others, *sphere]
 
 
+LIST_NETWORKS = 12  # for each list, of the talk's sweep at d = 10
+
+
+def _lists() -> list[Job]:
+    """Networks of the talk's sweep at d = 10 trained again, for four lists, network by network."""
+    lists = (2, 10, 30, 200)
+    talk = [
+        job
+        for job in sweep_grids.talk_size(trained=780)
+        if job["d"] == 10 and job["first"] == 4 and job["tasks"] in lists
+    ]
+    chosen = [job for job in talk if job["network"] < LIST_NETWORKS]
+    return [{**job, "keep": job["tasks"] == 2 and job["network"] == 0} for job in chosen]
+
+
 SWEEPS = {
     "05_double_descent": Sweep(reduced_errors, _double_descent()),
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
@@ -140,6 +156,7 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
     "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
     "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
+    "08_lists": Sweep(transformer_on_list, _lists()),
     "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),
 }
 

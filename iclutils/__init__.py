@@ -8,8 +8,8 @@
 Shared by the towers are ``randomness`` (named streams), ``validation`` and ``arguments`` (checked
 input), ``sphere``, ``products``, ``perturbation`` and ``stats`` (from trials to an estimate).
 
-A tower imports itself and what is shared, ``transformer`` the window's samplers as well; inside it
-a letter has one meaning. A tower's ``theory`` imports no model of it: a prediction never shares
-code with what it predicts. The package
-``claimbook`` makes a book of it, and imports no tower.
+A tower imports itself and what is shared, ``transformer`` the others' samplers and chapter 5c's
+transformers as well; inside it a letter has one meaning. A tower's ``theory`` imports no model of
+it: a prediction never shares code with what it predicts. The package ``claimbook`` makes a book of
+it, and imports no tower.
 """

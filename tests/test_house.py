@@ -36,9 +36,13 @@ MAY_SEE = {
     **dict.fromkeys(SHARED, SHARED),
     **{tower: {tower, *SHARED} for tower in TOWERS},
 }
-# whole transformers are asked what single heads are asked: of the window's tower its samplers
-MAY_SEE["transformer"] = MAY_SEE["transformer"] | {"window"}
-SAMPLERS = {"covariates", "function_classes", "prompts"}
+# whole transformers are asked what the others are asked: of their towers the samplers, and the
+# transformers of chapter 5c with their training
+OF_OTHERS = {
+    "window": {"covariates", "function_classes", "prompts"},
+    "regression": {"training_sets", "transformers", "transformer_training"},
+}
+MAY_SEE["transformer"] = MAY_SEE["transformer"] | set(OF_OTHERS)
 
 
 def module_id(path: Path) -> str:
@@ -66,8 +70,9 @@ def test_a_module_sees_its_tower_and_what_is_shared_and_a_theory_sees_no_model(p
     for name in imported(ast.parse((ROOT / path).read_text(encoding="utf8"))):
         tower, *inside = name.removeprefix("iclutils.").split(".")
         assert tower in seen, f"{path} imports {name}; it may see {sorted(seen)}"
-        if tower == "window" != room:
-            assert inside[0] in SAMPLERS, f"{path} imports {name}: of another tower its samplers"
+        if tower in OF_OTHERS and tower != room:
+            allowed = OF_OTHERS[tower]
+            assert inside[0] in allowed, f"{path} imports {name}; of {tower} it may see {allowed}"
         if tower == room and "theory" in path.parts:
             assert inside[0] in {"theory"} | data(tower), f"{path} imports {name}, a model"
 

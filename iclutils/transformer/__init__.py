@@ -6,11 +6,14 @@
     evaluation      errors, and the influence of each example on the answer
     storage         weights as text, for the record and for the page
     sweep_jobs      the jobs of the recorded sweep
+    lists           the job of another: chapter 5c's networks, asked where they look
 
     theory.kriging          the best softmax window and the best linear weights
     theory.posterior        the best of all answers, and its influence
+    theory.lists            ridge regression, and the best use of a list
 
-It takes the samplers of the window's tower. The theory sees neither a model nor a training.
+It takes the samplers of the window's tower, and chapter 5c's networks with their training. The
+theory sees neither a model nor a training.
 """
 
 DATA = ("samplers",)  # the theory may see it: nothing here is trained

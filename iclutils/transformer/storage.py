@@ -5,6 +5,7 @@ off by at most half a step, 1/65534 of the array's largest entry.
 """
 
 import base64
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,18 @@ def pack(architecture: Architecture, weights: Float[Tensor, " P"]) -> dict[str, 
     """
     validation.shape("weights", weights, "P", P=architecture.parameters())
     validation.finite("weights", weights)
+    arrays = architecture.named(weights.double().unsqueeze(0))
+    return pack_arrays({name: array[0] for name, array in arrays.items()})
+
+
+def pack_arrays(arrays: Mapping[str, Float[Tensor, "inputs outputs"]]) -> dict[str, Any]:
+    """Arrays of any network in the form of :func:`pack`, in their order.
+
+    Raises ``ValueError`` for NaN or infinity.
+    """
     scales, parts = [], []
-    for array in architecture.named(weights.double().unsqueeze(0)).values():
+    for name, array in arrays.items():
+        array = validation.finite(name, array).double()
         # four digits of a scale are enough, and it may not be below the largest entry
         scale = float(f"{1.0005 * float(array.abs().max()):.4g}") or 1.0
         scales.append(scale)
@@ -49,13 +60,27 @@ def unpack(architecture: Architecture, *packed: dict[str, Any]) -> Float[Tensor,
     Raises ``KeyError`` where one has no scales or data, ``ValueError`` where their number is not
     that of the architecture.
     """
-    rows = []
-    sizes = [a * b for a, b in architecture.shapes().values()]
-    for one in packed:
-        validation.holds("packed", one, ("scales", "data"))
-        whole = np.frombuffer(base64.b64decode(one["data"]), dtype="<i2").astype(np.float64)
-        if len(whole) != sum(sizes) or len(one["scales"]) != len(sizes):
-            raise ValueError(f"packed must hold {sum(sizes)} weights; got {len(whole)}")
-        scales = np.repeat(np.array(one["scales"], dtype=np.float64), sizes)
-        rows.append(torch.from_numpy(whole * scales / LARGEST))
+    rows = [
+        torch.cat([array.flatten() for array in unpack_arrays(architecture.shapes(), one).values()])
+        for one in packed
+    ]
     return torch.stack(rows)
+
+
+def unpack_arrays(
+    shapes: Mapping[str, tuple[int, int]], packed: Mapping[str, Any]
+) -> dict[str, Float[Tensor, "inputs outputs"]]:
+    """Arrays that :func:`pack_arrays` packed, in double precision, by name and in their order.
+
+    Raises what :func:`unpack` raises.
+    """
+    validation.holds("packed", packed, ("scales", "data"))
+    sizes = [a * b for a, b in shapes.values()]
+    whole = np.frombuffer(base64.b64decode(packed["data"]), dtype="<i2").astype(np.float64)
+    if len(whole) != sum(sizes) or len(packed["scales"]) != len(sizes):
+        raise ValueError(f"packed must hold {sum(sizes)} weights; got {len(whole)}")
+    scales = np.repeat(np.array(packed["scales"], dtype=np.float64), sizes)
+    parts = torch.split(torch.from_numpy(whole * scales / LARGEST), sizes)
+    return {
+        name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts, strict=True)
+    }
