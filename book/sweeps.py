@@ -18,6 +18,7 @@ from iclutils.regression.sweep_jobs import (
     transformer_by_curriculum,
     transformers_on_lists,
 )
+from iclutils.transformer.letter_jobs import transformers_on_letters
 from iclutils.transformer.sweep_jobs import WHOLE, transformers_on_kinks
 
 
@@ -130,6 +131,37 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     return [*first, *(steep | part for part in parts), *others, *sphere]
 
 
+def _letters(seed: int = 0) -> list[Job]:
+    """Eight networks each: AdamW, gradient descent, unit gradients; one block and two; a control.
+
+    The steps are at least twice what one network of another seed needed.
+    """
+    steps = {
+        ("AdamW", 2): {10: 600, 20: 800, 40: 1400},
+        ("AdamW", 1): {10: 600, 20: 800, 40: 1200},
+        ("gradient descent", 1): {10: 2000, 20: 3000, 40: 6000},
+        ("gradient descent", 2): {10: 2000, 20: 6000, 40: 14000},
+        ("unit gradients", 2): {10: 1500, 40: 9000},
+    }
+    rates = {"AdamW": 0.003, "gradient descent": 0.03, "unit gradients": 0.1}
+    jobs: list[Job] = [
+        {
+            "K": K,
+            "p1": 0.5,
+            "optimiser": optimiser,
+            "rate": rates[optimiser],
+            "steps": count,
+            "blocks": blocks,
+            "networks": 8,
+            "seed": seed,
+        }
+        for (optimiser, blocks), counts in steps.items()
+        for K, count in counts.items()
+    ]
+    # all letters equally frequent
+    return [*jobs, jobs[0] | {"p1": 0.1}]
+
+
 SWEEPS = {
     "05_double_descent": Sweep(reduced_errors, _double_descent()),
     "05_task_diversity": Sweep(reduced_and_dmmse_errors, _task_diversity()),
@@ -140,6 +172,7 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
     "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
     "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
+    "08_letters": Sweep(transformers_on_letters, _letters()),
     "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),
 }
 
