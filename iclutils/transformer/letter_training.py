@@ -73,8 +73,9 @@ def train_on_letters(
     a number out of its range or another dimension than a letter has, ``RuntimeError`` where a
     network diverges.
 
+    >>> small, letters = Architecture(3, width=8), Letters(3, 50)
     >>> descent = Descent("AdamW", 0.01, 100, prompts=8)
-    >>> found = train_on_letters(Architecture(3, width=8), Letters(3, 50), descent, 0, [0], points=4)
+    >>> found = train_on_letters(small, letters, descent, 0, [0], points=4)
     >>> found.at
     [0, 10, 22, 46, 100]
     >>> bool(found.error[0, -1] < found.error[0, 0])
@@ -88,9 +89,7 @@ def train_on_letters(
     test = draw_test_letters(letters, tests, seed, networks)
     at = sorted(step for step in records if step <= steps)
     found, losses = [], []
-    batches = training_letters(
-        letters, descent.queries, descent.prompts, steps, seed, networks
-    )
+    batches = training_letters(letters, descent.queries, descent.prompts, steps, seed, networks)
     for step in range(steps + 1):
         if step in at:
             found.append(describe(architecture, weights.detach(), test))
@@ -104,11 +103,8 @@ def train_on_letters(
             _normalise(weights)
         optimiser.step()
         losses.append(loss.detach())
-    course = Course(
-        at,
-        *(torch.stack(parts, 1).double() for parts in zip(*found, strict=True)),
-        torch.stack(losses[:BLOCK]).mean(0).double(),
-    )
+    error, own, dominant = (torch.stack(parts, 1).double() for parts in zip(*found, strict=True))
+    course = Course(at, error, own, dominant, torch.stack(losses[:BLOCK]).mean(0).double())
     if not bool(torch.isfinite(course.error).all()):
         raise RuntimeError(f"rate must be smaller; with {descent.rate:g} a network diverged")
     return course
@@ -129,7 +125,7 @@ def describe(
     error = (response.answer - test.target.squeeze(-1)).square()
     own = response.influence.gather(-1, test.asked).squeeze(-1)
     parts = (error, own, response.influence[..., DOMINANT])
-    by_kind = [part.unflatten(1, (2, -1)).mean(2).T for part in parts]
+    by_kind = [torch.stack([half.mean(1) for half in part.chunk(2, 1)]) for part in parts]
     return by_kind[0], by_kind[1], by_kind[2]
 
 

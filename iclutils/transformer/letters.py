@@ -105,7 +105,7 @@ def training_letters(
 def draw_test_letters(
     letters: Letters, prompts: int, seed: int, networks: Sequence[int]
 ) -> LetterPrompt:
-    """Draw ``prompts`` for each network that ask for the dominant letter, and as many for rare ones.
+    """Draw prompts that ask for the dominant letter, and as many for rare ones, for each network.
 
     The first half of the second axis asks for the dominant letter; each of the others asks for a
     rare one, all equally likely.

@@ -42,5 +42,5 @@ def test_a_fleet_is_found_by_its_settings(job):
     assert letter_jobs.fleet_of(jobs, 3, "AdamW", blocks=1) is job
     assert letter_jobs.fleet_of(jobs, 3, "AdamW") is jobs[1]
     assert letter_jobs.fleet_of(jobs, 3, "AdamW", p1=0.3) is jobs[2]
-    with pytest.raises(ValueError, match="one fleet with .*; got 0"):
+    with pytest.raises(ValueError, match=r"one fleet with .*; got 0"):
         letter_jobs.fleet_of(jobs, 4, "AdamW")
