@@ -18,6 +18,7 @@ from iclutils.regression.sweep_jobs import (
     transformer_by_curriculum,
     transformers_on_lists,
 )
+from iclutils.transformer.letter_jobs import transformers_on_letters
 from iclutils.transformer.lists import transformer_on_list
 from iclutils.transformer.sweep_jobs import WHOLE, transformers_on_kinks
 
@@ -131,19 +132,50 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     return [*first, *(steep | part for part in parts), *others, *sphere]
 
 
-LIST_NETWORKS = 12  # for each list, of the talk's sweep at d = 10
+LIST_NETWORKS = 8  # for each list, of the talk's sweep at d = 10
 
 
 def _lists() -> list[Job]:
-    """Networks of the talk's sweep at d = 10 trained again, for four lists, network by network."""
-    lists = (2, 10, 30, 200)
+    """Networks of the talk's sweep at d = 10 trained again, for three lists, network by network."""
+    lists = (2, 10, 200)
     talk = [
         job
-        for job in sweep_grids.talk_size(trained=780)
+        for job in sweep_grids.talk_size()
         if job["d"] == 10 and job["first"] == 4 and job["tasks"] in lists
     ]
     chosen = [job for job in talk if job["network"] < LIST_NETWORKS]
     return [{**job, "keep": job["tasks"] == 2 and job["network"] == 0} for job in chosen]
+
+
+def _letters(seed: int = 0) -> list[Job]:
+    """Eight networks each: AdamW, gradient descent, unit gradients; one block and two; a control.
+
+    The steps are at least twice what one network of another seed needed.
+    """
+    steps = {
+        ("AdamW", 2): {10: 600, 20: 800, 40: 1400},
+        ("AdamW", 1): {10: 600, 20: 800, 40: 1200},
+        ("gradient descent", 1): {10: 2000, 20: 3000, 40: 6000},
+        ("gradient descent", 2): {10: 2000, 20: 6000, 40: 14000},
+        ("unit gradients", 2): {10: 1500, 40: 9000},
+    }
+    rates = {"AdamW": 0.003, "gradient descent": 0.03, "unit gradients": 0.1}
+    jobs: list[Job] = [
+        {
+            "K": K,
+            "p1": 0.5,
+            "optimiser": optimiser,
+            "rate": rates[optimiser],
+            "steps": count,
+            "blocks": blocks,
+            "networks": 8,
+            "seed": seed,
+        }
+        for (optimiser, blocks), counts in steps.items()
+        for K, count in counts.items()
+    ]
+    # all letters equally frequent
+    return [*jobs, jobs[0] | {"p1": 0.1}]
 
 
 SWEEPS = {
@@ -156,6 +188,7 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
     "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
     "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
+    "08_letters": Sweep(transformers_on_letters, _letters()),
     "08_lists": Sweep(transformer_on_list, _lists()),
     "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),
 }

@@ -40,6 +40,7 @@ MAY_SEE = {
 # transformers of chapter 5c with their training
 OF_OTHERS = {
     "window": {"covariates", "function_classes", "prompts"},
+    "stages": {"prompts"},
     "regression": {"training_sets", "transformers", "transformer_training"},
 }
 MAY_SEE["transformer"] = MAY_SEE["transformer"] | set(OF_OTHERS)

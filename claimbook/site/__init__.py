@@ -17,7 +17,7 @@ from sphinx.config import Config
 
 from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
-from claimbook.site.cells import gather_checks, move_setup
+from claimbook.site.cells import fold_last, gather_checks, move_setup
 from claimbook.site.code_index import CodeIndex, name_results
 from claimbook.site.content import content_of
 from claimbook.site.directives import (
@@ -106,6 +106,7 @@ def arrange(app: Sphinx, doctree: Any, docname: str) -> None:
     move_setup(views, docname, doctree)
     fold_predictions(doctree)
     show_figures(views, docname, doctree)
+    fold_last(docname, doctree)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:

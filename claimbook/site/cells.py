@@ -3,6 +3,7 @@
 Cells tagged ``setup`` (imports, knobs) come first in a page's file and its notebook, where they
 have to run first. On the site they stand at the end, under "Run it", with a link at the top. The
 cells of the section "How it was checked" stand under one bar, below a table of the page's rows.
+That section and "Whose is what" are folded on a chapter's first page, which ends with them.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.util import logging
 
-from claimbook.pages import CHAPTERS
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.nodes import finished, tag
 from claimbook.site.views import Views
 
@@ -22,6 +23,7 @@ logger = logging.getLogger(__name__)
 SETUP = "setup"  # the tag of a cell
 RUN_ANCHOR = "run-it"
 CHECKED = "How it was checked"
+LAST = ("Whose is what", CHECKED)
 
 
 def is_cell(node: nodes.Node) -> bool:
@@ -117,6 +119,16 @@ def gather_checks(views: Views, page: str, doctree: nodes.document) -> None:
         section.insert(cells[0], folded("The checks", section[cells[0] : cells[-1] + 1]))
     if rows:
         section.insert(1, finished(views("checked.html", page, rows=rows)))
+
+
+def fold_last(page: str, doctree: nodes.document) -> None:
+    """Fold the last sections of a chapter's first page under their headings and addresses."""
+    for section in [] if is_second(page) else list(doctree.findall(nodes.section)):
+        title, *rest = section.children
+        if title.astext().strip() in LAST:
+            summary = tag("summary", tag("h2", *title.children))
+            fold = tag("details", summary, *rest, ids=section["ids"], classes=["section-fold"])
+            section.replace_self(fold)
 
 
 def remove_output(line: nodes.Element) -> None:

@@ -6,7 +6,7 @@ below 5. Once it has, its numbers are replaced by labels: a chapter's second pag
 own and goes on counting the chapter's figures.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any
@@ -80,7 +80,5 @@ def add_stamp(app: Sphinx, page: str, context: dict[str, Any]) -> None:
     chapters = (
         [chapter] if page.startswith(PREFIX) and chapter in content.runs else content.chapters
     )
-    states = Counter(content.states[name] for name in chapters)
-    own = chapters == [chapter]
-    stamp = views_of(app)("stamp.html", page, chapters=chapters, states=states, own=own)
+    stamp = views_of(app)("stamp.html", page, chapters=chapters, own=chapters == [chapter])
     context["theme_extra_footer"] = stamp + (context.get("theme_extra_footer") or "")

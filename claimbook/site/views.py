@@ -133,11 +133,10 @@ def quoted(text: str, words: Callable[[str], Markup] = Markup.escape) -> Markup:
 
 
 def commit(run: Run) -> str:
-    """Name the commit of a run, and say whether the checkout was just that."""
+    """Name the commit that a run was made at, or after where the checkout was not just that."""
     if run.provenance.get("commit") is None:
         return "no commit recorded"
-    tree = "clean" if run.provenance.get("clean") else "with uncommitted changes"
-    return f"commit {run.provenance['commit']} ({tree})"
+    return f"{'at' if run.provenance.get('clean') else 'after'} commit {run.provenance['commit']}"
 
 
 # ---------------------------------------------------------------- of one row

@@ -119,10 +119,12 @@ def answers(
     x: Float[Tensor, "networks prompts n d"],
     y: Float[Tensor, "networks prompts n"],
     query: Float[Tensor, "networks prompts q d"],
+    counts: Float[Tensor, "networks prompts n"] | None = None,
 ) -> Float[Tensor, "networks prompts q"]:
     """The answers of N networks at the queries of their own prompts.
 
-    Labels and answers are in the network's unit (:attr:`.samplers.Kinks.unit`). Only what the
+    Labels and answers are in the network's unit (:attr:`.samplers.Kinks.unit`). Where examples are
+    equal, one may stand for all: ``counts`` says for how many, and 0 leaves it out. Only what the
     answer needs is computed: the last block is that of the queries alone. Raises ``ValueError``
     where the shapes do not belong together.
     """
@@ -130,6 +132,11 @@ def answers(
     count, prompts, n, d = sizes["N"], sizes["m"], sizes["n"], sizes["d"]
     validation.shape("y", y, "N m n", N=count, m=prompts, n=n)
     q = validation.shape("query", query, "N m q d", N=count, m=prompts, d=d)["q"]
+    mask = None
+    if counts is not None:
+        validation.shape("counts", counts, "N m n", N=count, m=prompts, n=n)
+        # equal tokens have equal scores in every block: e^{score} n is e^{score + log n}
+        mask = counts.log().view(count * prompts, 1, 1, n)
     named = architecture.named(weights)
     examples = torch.cat([x, y.unsqueeze(-1), torch.zeros_like(y).unsqueeze(-1)], -1)
     mark = torch.tensor([0.0, 1.0], dtype=query.dtype).expand(*query.shape[:-1], 2)
@@ -144,11 +151,11 @@ def answers(
         k, v = (_linear(normed, named, name, i) for name in "KV")
         rows = h if last else torch.cat([seen, h], 1)
         own = _norm(h, named[f"scale {i}"], named[f"shift {i}"])
-        from_queries = _attend(architecture, named, i, own, k, v, prompts)
+        from_queries = _attend(architecture, named, i, own, k, v, prompts, mask)
         if last:
             attended = from_queries
         else:
-            from_examples = _attend(architecture, named, i, normed, k, v, prompts)
+            from_examples = _attend(architecture, named, i, normed, k, v, prompts, mask)
             attended = torch.cat([from_examples, from_queries], 1)
         rows = rows + _linear(attended, named, "O", i)
         if architecture.hidden:
@@ -169,8 +176,12 @@ def _attend(
     k: Float[Tensor, "N seen width"],
     v: Float[Tensor, "N seen width"],
     prompts: int,
+    mask: Float[Tensor, "groups 1 1 n"] | None,
 ) -> Float[Tensor, "N rows width"]:
-    """What the heads of block ``i`` make of the examples for some rows, side by side."""
+    """What the heads of block ``i`` make of the examples for some rows, side by side.
+
+    ``mask`` is added to the scores.
+    """
     heads = architecture.heads
 
     def split(h: Tensor) -> Float[Tensor, "groups heads tokens size"]:
@@ -179,5 +190,5 @@ def _attend(
         return parts.transpose(1, 2)
 
     q = split(_linear(rows, named, "Q", i))
-    attended = functional.scaled_dot_product_attention(q, split(k), split(v))
+    attended = functional.scaled_dot_product_attention(q, split(k), split(v), attn_mask=mask)
     return attended.transpose(1, 2).reshape(rows.shape)

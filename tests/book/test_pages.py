@@ -18,6 +18,7 @@ from claimbook.files import ROOT
 from claimbook.ledger.record import records
 from claimbook.pages import chapter_path, first_page, is_second, toc_chapters, toc_pages
 from claimbook.runs.notebooks import current
+from claimbook.site.cells import LAST
 from claimbook.site.lecture import FOLDER, scripts
 
 SITE = ROOT / "_build" / "html"
@@ -127,7 +128,16 @@ def test_no_markup_is_left_raw(name):
 def test_a_page_says_which_run_it_shows(name):
     stamp = page(name).select_one(".run-stamp")
     assert stamp
-    assert re.search(r"environment .*, master seed 0, \d+ s on one core", stamp.get_text())
+    assert re.search(r"computed on [\d-]{10}.*, in \d+ (s|min) on one core", stamp.get_text())
+
+
+@pytest.mark.parametrize("name", [name for name in CHAPTERS if not is_second(name)])
+def test_a_chapter_folds_its_last_sections_under_their_headings(name):
+    folds = article(f"book/chapters/{name}.html").select("details.section-fold:not([open])")
+    assert [words(fold.select_one("summary > h2")) for fold in folds] == list(LAST)
+    assert [fold["id"] for fold in folds] == ["whose-is-what", "how-it-was-checked"]
+    assert folds[0].select_one(".chapter-card")
+    assert folds[1].select_one(".checked")
 
 
 @pytest.mark.parametrize("name", PAGES)

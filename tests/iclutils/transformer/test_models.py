@@ -72,6 +72,18 @@ def test_the_answers_are_those_of_torchs_layers(sizes):
             assert torch.allclose(found[at], plain, atol=1e-12)
 
 
+def test_one_example_stands_for_equal_ones():
+    architecture = Architecture(3, width=8, hidden=16)
+    weights = scattered(architecture)
+    x, y, query = prompts()
+    counts = torch.tensor([2.0, 1.0, 3.0, 1.0, 0.0])
+    every = counts.int()
+    repeated = (part.repeat_interleave(every, dim=2) for part in (x, y))
+    found = answers(architecture, weights, x, y, query, counts.expand(y.shape))
+    # rounding, as above
+    assert torch.allclose(found, answers(architecture, weights, *repeated, query), atol=1e-12)
+
+
 def test_queries_of_one_prompt_do_not_see_each_other():
     architecture = Architecture(3, width=8, hidden=16)
     weights = scattered(architecture)
@@ -114,3 +126,5 @@ def test_bad_input_is_refused():
         answers(architecture, weights, x, y[:, :, 1:], query)
     with pytest.raises(ValueError, match="query must have shape"):
         answers(architecture, weights, x, y, query[..., 1:])
+    with pytest.raises(ValueError, match="counts must have shape"):
+        answers(architecture, weights, x, y, query, y[..., 1:])

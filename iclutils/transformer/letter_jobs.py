@@ -1,0 +1,79 @@
+"""Compute the jobs of the recorded sweep of whole transformers on letters, and read its record.
+
+The arguments of the job's function are the names of the settings in the record's file, and so stay
+as they are.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from iclutils.transformer.letter_training import Course, Descent, train_on_letters
+from iclutils.transformer.letters import Letters
+from iclutils.transformer.models import Architecture
+
+KINDS = ("dominant", "rare")
+LONG = 50  # examples of a prompt for each letter, as in chapter 6
+
+Job = Mapping[str, Any]
+
+
+def transformers_on_letters(
+    *,
+    K: int,
+    p1: float,
+    optimiser: str,
+    rate: float,
+    steps: int,
+    blocks: int,
+    networks: int,
+    seed: int,
+) -> dict[str, Any]:
+    """A job: a fleet of networks of one shape, trained on ``K`` letters, the first of share ``p1``.
+
+    What :class:`.letter_training.Course` holds, for queries on the dominant letter and on rare
+    ones, step by step, each a list with an entry a network.
+    """
+    course = train_on_letters(
+        Architecture(K, blocks),
+        Letters(K, LONG * K, p1),
+        Descent(optimiser, rate, steps),
+        seed,
+        range(networks),
+    )
+    return describe_course(course)
+
+
+def describe_course(course: Course) -> dict[str, Any]:
+    """What the record holds of a training, to four decimals."""
+    found: dict[str, Any] = {"at": course.at, "loss": _rounded(course.loss)}
+    for name in ("error", "own", "dominant"):
+        found[name] = dict(zip(KINDS, _rounded(getattr(course, name)), strict=True))
+    return found
+
+
+def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job:
+    """Pick the fleet of an optimiser, with two blocks and p1 = ½ but for the ``changed`` settings.
+
+    Raises ``ValueError`` where the record does not have it once.
+    """
+    wanted = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed
+    chosen = [job for job in jobs if all(job[key] == wanted[key] for key in wanted)]
+    if len(chosen) != 1:
+        raise ValueError(f"jobs must have one fleet with {wanted}; got {len(chosen)}")
+    return chosen[0]
+
+
+def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:
+    """Read one of ``error``, ``own`` and ``dominant`` for the queries of a kind."""
+    return torch.tensor(job[what][kind], dtype=torch.float64)
+
+
+def _rounded(values: Float[Tensor, "*shape"]) -> Any:
+    """The numbers as nested lists, to four decimals."""
+    if values.ndim == 0:
+        return round(float(values), 4)
+    return [_rounded(value) for value in values]

@@ -1,0 +1,46 @@
+"""A job of the sweep on letters, small enough to run here, and how its record is read."""
+
+import pytest
+import torch
+
+from iclutils.transformer import letter_jobs
+from iclutils.transformer.letter_training import Descent, train_on_letters
+from iclutils.transformer.letters import Letters
+from iclutils.transformer.models import Architecture
+
+SETTINGS = {
+    "K": 3,
+    "p1": 0.5,
+    "optimiser": "AdamW",
+    "rate": 0.003,
+    "steps": 12,
+    "blocks": 1,
+    "networks": 2,
+    "seed": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def job():
+    return SETTINGS | letter_jobs.transformers_on_letters(**SETTINGS)
+
+
+def test_the_record_is_the_course_of_the_training(job):
+    course = train_on_letters(
+        Architecture(3, 1), Letters(3, 150), Descent("AdamW", 0.003, 12), 0, range(2)
+    )
+    assert job["at"] == course.at
+    assert job["loss"] == pytest.approx(course.loss.tolist(), abs=1e-4)  # four decimals
+    for what in ("error", "own", "dominant"):
+        for kind, values in zip(letter_jobs.KINDS, getattr(course, what), strict=True):
+            kept = letter_jobs.curve_of(job, what, kind)
+            assert torch.allclose(kept, values, atol=1e-4)  # four decimals
+
+
+def test_a_fleet_is_found_by_its_settings(job):
+    jobs = [job, job | {"blocks": 2}, job | {"blocks": 2, "p1": 0.3}]
+    assert letter_jobs.fleet_of(jobs, 3, "AdamW", blocks=1) is job
+    assert letter_jobs.fleet_of(jobs, 3, "AdamW") is jobs[1]
+    assert letter_jobs.fleet_of(jobs, 3, "AdamW", p1=0.3) is jobs[2]
+    with pytest.raises(ValueError, match=r"one fleet with .*; got 0"):
+        letter_jobs.fleet_of(jobs, 4, "AdamW")
