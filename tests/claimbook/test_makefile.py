@@ -1,4 +1,4 @@
-"""Make refuses what it cannot run before it sets anything up, and says what would do."""
+"""Make refuses what it cannot run before it sets anything up; the set-up says what is missing."""
 
 import os
 import re
@@ -7,90 +7,118 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from packaging.specifiers import SpecifierSet
+
+from claimbook import install
 
 ROOT = Path(__file__).resolve().parents[2]
+DEBIAN = Path("/usr/bin/python3")
+NETWORK = ("PIP_", "UV_", "SSL_")  # variables that say where packages come from
+STAMP = ".venv/.installed"
+ASKED = 'case "$*" in *stale) ;; *) echo "asked: $*" ;; esac'
+
+
+def program(path, script):
+    """Write a program, and return the PATH with it in front."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return f"{path.parent}:{os.environ['PATH']}"
 
 
 @pytest.fixture
 def book(tmp_path):
     """A book with two chapters whose pytest says what it was asked; its set-up is a file."""
-    folder = tmp_path / "a book"
+    folder = tmp_path / "a böok"
+    (folder / "book" / "chapters").mkdir(parents=True)
     for name in ("01_one", "02_two"):
-        (folder / "book" / "chapters").mkdir(parents=True, exist_ok=True)
         (folder / "book" / "chapters" / f"{name}.md").touch()
     for name in ("Makefile", "pyproject.toml", "requirements.in", "requirements.lock"):
         shutil.copy(ROOT / name, folder)
         os.utime(folder / name, (0, 0))
-    program(
-        folder / ".venv" / "bin" / "python", 'case "$*" in *stale) ;; *) echo "asked: $*" ;; esac'
-    )
-    (folder / ".venv" / ".installed").write_text(str(folder / ".venv"))
+    program(folder / ".venv" / "bin" / "python", ASKED)
+    (folder / STAMP).write_text(str(folder / ".venv"))
     return folder
 
 
-def program(path, script):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
+@pytest.fixture
+def fresh(book):
+    """The files that a set-up needs, and nothing that is set up."""
+    shutil.rmtree(book / ".venv")
+    for package in ("claimbook", "iclutils"):
+        (book / package).mkdir()
+        (book / package / "__init__.py").touch()
+    shutil.copy(ROOT / "claimbook" / "install.py", book / "claimbook")
+    return book
 
 
-def make(where, *arguments, **environment):
+@pytest.fixture
+def few_tools(tmp_path):
+    """A PATH with nothing but what make itself needs."""
+    folder = tmp_path / "few"
+    folder.mkdir()
+    for name in ("bash", "sh", "make", "cat", "grep"):
+        (folder / name).symlink_to(shutil.which(name) or name)
+    return str(folder)
+
+
+def make(where, *arguments, env=os.environ, **more):
     done = subprocess.run(
         ["/usr/bin/env", "make", "--no-print-directory", *arguments],
         cwd=where,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
-        env=os.environ | {"MAKEFLAGS": "", "MAKELEVEL": ""} | environment,
+        env=env | {"MAKEFLAGS": "", "MAKELEVEL": ""} | more,
     )
-    return done.returncode, (done.stdout + done.stderr).strip().splitlines()
+    return done.returncode, done.stdout.strip().splitlines()
 
 
-RUNNING = ["chapter", "expected", "seeds", "portability"]
-
-
-@pytest.mark.parametrize("name", ["03_three", "../intro", "01 one"])
-@pytest.mark.parametrize("target", [*RUNNING, "page"])
-def test_a_misspelt_chapter_is_named_at_once_and_the_right_names_are_listed(book, target, name):
-    (book / ".venv" / ".installed").unlink()
-    code, lines = make(book, target, f"NAME={name}")
+def assert_refused(said, where, *arguments, **more):
+    """All that make says, but for its own last line, is what it lacks: nothing is set up or run."""
+    code, lines = make(where, *arguments, **more)
     assert code != 0
-    assert lines[0].startswith("NAME must be a page of book/chapters")
-    assert f"; got '{name.split()[0].removeprefix('../')}'" in lines[0]
-    assert lines[1:3] == ["01_one", "02_two"]
-    assert len(lines) == 4  # nothing was set up or run
+    assert re.fullmatch(f"{said}\nmake: .*", "\n".join(lines))
+
+
+# ------------------------------------------------------------------ what is asked for
+
+RUNNING = ("chapter", "expected", "seeds", "portability")
+MISSPELT = {"03_three": "03_three", "../intro": "intro", "01 one": "01"}
+PAGES = "NAME must be a page of book/chapters.*; got '{}'. They are:\n01_one\n02_two"
+WORDS = {"x": "'x'", "-1": "'-1'", "2.5": "'2.5'", "": "none"}
+REFUSED = [
+    *((target, "NAME=", f".*make {target} NAME=0.*") for target in ("chapter", "page")),
+    ("new-chapter", "NAME=", ".*make new-chapter NAME=0.*"),
+    *(("seeds", f"SEEDS={word}", f"SEEDS must be .*got {said}") for word, said in WORDS.items()),
+]
+for target in (*RUNNING, "page"):
+    REFUSED += [(target, f"NAME={name}", PAGES.format(got)) for name, got in MISSPELT.items()]
+
+
+@pytest.mark.parametrize(("target", "setting", "said"), REFUSED)
+def test_what_cannot_be_run_is_refused_at_once_and_what_would_do_is_said(
+    book, target, setting, said
+):
+    (book / STAMP).unlink()
+    assert_refused(said, book, target, setting)
+
+
+def test_without_chromium_make_test_stops_at_once_and_names_the_package(book, few_tools):
+    (book / STAMP).unlink()
+    assert_refused(".*install the package chromium.*", book, "test", PATH=few_tools)
 
 
 @pytest.mark.parametrize("name", ["02_two", "02_two.md", "01_one ./book/chapters/02_two", ""])
 @pytest.mark.parametrize("target", RUNNING)
-def test_chapters_are_named_with_or_without_their_folder_and_without_a_name_all_are_run(
-    book, target, name
-):
+def test_chapters_are_named_with_or_without_folder_and_without_a_name_all_run(book, target, name):
     code, lines = make(book, target, f"NAME={name}")
     if target == "chapter" and not name:
         assert code != 0
         return
     run = next(line for line in lines if "--nbval" in line).split()
-    assert ("book/chapters/02_two.md" in run) == ("two" in name)
-    assert ("book/chapters/01_one.md" in run) == ("one" in name)
-    assert ("book/chapters" in run) == (not name)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        *((target, f"make {target} NAME=0") for target in ("chapter", "page", "new-chapter")),
-        *(
-            (f"seeds SEEDS={seeds}", f"SEEDS must be whole numbers.*{word}$")
-            for seeds, word in (("x", "'x'"), ("-1", "'-1'"), ("2.5", "'2.5'"), ("", "none"))
-        ),
-    ],
-)
-def test_what_is_missing_or_no_number_is_said_at_once(book, arguments, said):
-    (book / ".venv" / ".installed").unlink()
-    code, lines = make(book, *arguments.split())
-    assert code != 0
-    assert re.search(said, lines[0])
+    asked = [f"book/chapters/{one}.md" for one in ("01_one", "02_two") if one in name]
+    assert [w for w in run if w.startswith("book/chapters")] == (asked or ["book/chapters"])
 
 
 def test_knobs_are_handed_to_the_run_and_a_page_may_be_any_of_the_book(book):
@@ -100,16 +128,6 @@ def test_knobs_are_handed_to_the_run_and_a_page_may_be_any_of_the_book(book):
     assert make(book, "page", "NAME=no")[1][1:4] == ["01_one", "02_two", "notation"]
     _, lines = make(book, "--dry-run", "page", "NAME=notation 01_one")
     assert any('-k "notation or 01_one"' in line for line in lines)
-
-
-def test_without_chromium_make_test_stops_at_once_and_names_the_package(book, tmp_path):
-    for name in ("bash", "sh", "make"):
-        (tmp_path / "bin").mkdir(exist_ok=True)
-        (tmp_path / "bin" / name).symlink_to(shutil.which(name))
-    code, lines = make(book, "test", PATH=str(tmp_path / "bin"))
-    assert code != 0
-    assert "install the package chromium" in lines[0]
-    assert len(lines) == 2
 
 
 def test_lint_says_what_every_tool_found_before_it_fails(book):
@@ -126,6 +144,66 @@ def test_lint_says_what_every_tool_found_before_it_fails(book):
 def test_make_alone_lists_what_it_can_do(book):
     code, lines = make(book)
     assert code == 0
-    assert {"make book", "make test", "make chapter"} <= {
-        " ".join(one.split()[:2]) for one in lines
-    }
+    listed = {" ".join(line.split()[:2]) for line in lines}
+    assert {"make book", "make test", "make chapter"} <= listed
+
+
+# ------------------------------------------------------------------ a set-up from nothing
+
+
+def python(path: Path, code: str) -> str:
+    command = ["/usr/bin/env", "-i", path, "-c", code]
+    return subprocess.run(command, cwd="/", capture_output=True, text=True).stdout.strip()
+
+
+def test_debians_python_alone_sets_the_book_up_and_the_folder_may_move(fresh):
+    code = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])"
+    version = python(DEBIAN, code)
+    if not version or version not in SpecifierSet(install.PYTHON):
+        pytest.skip(f"{DEBIAN} is no {install.PYTHON} with venv")
+    cache = os.environ.get("UV_CACHE_DIR") or str(Path.home() / ".cache" / "uv")
+    bare = {"PATH": "/usr/bin:/bin", "HOME": str(fresh), "UV_CACHE_DIR": cache}
+    network = {name: said for name, said in os.environ.items() if name.startswith(NETWORK)}
+    code, said = make(fresh, STAMP, env=network | bare)
+    assert code == 0, said
+    moved = fresh.rename(fresh.with_name("moved"))
+    code, said = make(moved, STAMP, env=bare, UV_OFFLINE="1")
+    assert code == 0, said
+    assert make(moved, "-q", STAMP, env=bare)[0] == 0
+    tools = moved / ".venv" / "bin"
+    found = python(tools / "python", "import claimbook; print(claimbook.__file__)")
+    assert Path(found).parent == moved / "claimbook"
+    assert subprocess.run([tools / "pytest", "--version"], env=bare).returncode == 0
+
+
+def test_the_cause_that_uv_names_is_shown(fresh, tmp_path):
+    words = [
+        "  × No solution found when resolving dependencies:",
+        "  ╰─▶ Because the current Python version (3.11.2) does not satisfy Python>=3.11.5",
+        "      and soupsieve==4.1.1 depends on Python>=3.11.5, we can conclude",
+    ]
+    lines = "\n".join(f'echo "{line}" >&2' for line in words)
+    script = f'[ "$1" = venv ] && mkdir .venv && exit\n{lines}\nexit 1'
+    code, said = make(fresh, STAMP, PATH=program(tmp_path / "bin" / "uv", script))
+    assert code != 0
+    cause = "Because the current Python version (3.11.2) does not satisfy Python>=3.11.5 and soup"
+    assert f"The packages could not be installed. {cause}" in "\n".join(said)
+    assert len(said) == 4  # a step, the cause, what to do, make's own last line
+
+
+def test_a_set_up_that_was_broken_off_begins_again_with_the_python_asked_for(fresh, tmp_path):
+    script = 'printf "[%s]" "$@" >> calls; [ "$1" = venv ] && mkdir -p .venv && exit; exit 1'
+    path = program(tmp_path / "bin" / "uv", script)
+    for _ in range(2):
+        assert make(fresh, "book", "PY=/a place/python3.11", PATH=path)[0] != 0
+    calls = (fresh / "calls").read_text()
+    assert re.findall(r"\[(venv|pip)\]", calls) == ["venv", "pip", "venv", "pip"]
+    assert calls.count("[--clear][--relocatable][--python][/a place/python3.11]") == 2
+
+
+def test_an_old_python_and_none_at_all_are_one_line(fresh, tmp_path, few_tools):
+    script = '[ "$1" = --version ] && echo "Python 3.7.16"; exit 1'
+    old = program(tmp_path / "old" / "python3", script)
+    for path, words in ((old, "is Python 3.7.16"), (few_tools, "python3 is missing")):
+        said = f"The set-up needs Python 3.8 or newer; .*{words}.*"
+        assert_refused(said, fresh, "book", PATH=path)
