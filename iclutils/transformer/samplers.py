@@ -1,11 +1,10 @@
-r"""Prompts of kinks or waves for whole transformers: one steepness for all, or one of several each.
+r"""Prompts of kinks or ramps for whole transformers: one steepness for all, or one of several each.
 
 A task is that of Collins et al., Definition 3.2,
 
 .. math:: f(x) = l_1(w^\top x)_+ + l_2(-w^\top x)_+ + b,
 
-w uniform on the sphere, the three numbers on [−L, L]; a wave is the affine :math:`l\,w^\top x + b`,
-which on the circle is a cosine. With several steepnesses L each prompt draws one of them, and
+w uniform on the sphere, the three numbers on [−L, L]; a ramp is :math:`f(x) = l\,w^\top x + b`. With several steepnesses L each prompt draws one of them, and
 nothing tells which but the labels.
 """
 
@@ -64,11 +63,11 @@ class Kinks:
         return self.function(self.d, math.sqrt(square)).covariance(t)
 
 
-class Waves(Kinks):
-    """Prompts of affine tasks, which on the circle are waves: otherwise as :class:`Kinks`.
+class Ramps(Kinks):
+    """Prompts of ramps, the affine tasks; otherwise as :class:`Kinks`.
 
-    >>> waves = Waves(2, 24, 1.0, (4.0,))
-    >>> float(waves.covariance(torch.tensor(-1.0))), float(waves.covariance(torch.tensor(1.0)))
+    >>> ramps = Ramps(2, 24, 1.0, (4.0,))
+    >>> float(ramps.covariance(torch.tensor(-1.0))), float(ramps.covariance(torch.tensor(1.0)))
     (2.6666666666666665, 8.0)
     """
 

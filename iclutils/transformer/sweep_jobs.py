@@ -15,7 +15,7 @@ from iclutils import validation
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import angles, near_share, profile, respond
 from iclutils.transformer.models import Architecture
-from iclutils.transformer.samplers import Kinks, Waves, draw_for_networks
+from iclutils.transformer.samplers import Kinks, Ramps, draw_for_networks
 from iclutils.transformer.theory.kriging import best_softmax, kriging_weights, softmax_weights
 from iclutils.transformer.training import Schedule, train
 from iclutils.window.prompts import Prompt
@@ -33,7 +33,7 @@ WHOLE = {
     "hidden": 128,
     "steps": 2000,
 }
-TASKS = {"kinks": Kinks, "waves": Waves}
+TASKS = {"kinks": Kinks, "ramps": Ramps}
 
 Job = Mapping[str, Any]
 

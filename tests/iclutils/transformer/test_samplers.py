@@ -6,14 +6,14 @@ import torch
 from iclutils.randomness import stream
 from iclutils.transformer.samplers import (
     Kinks,
-    Waves,
+    Ramps,
     draw_for_networks,
     draw_kinks,
     training_prompts,
 )
 
 
-@pytest.mark.parametrize("tasks", [Kinks, Waves])
+@pytest.mark.parametrize("tasks", [Kinks, Ramps])
 def test_the_labels_have_the_covariance_of_the_class(tasks):
     kinks = tasks(2, 2, 0.5, (1.0, 3.0))
     prompt = draw_kinks(kinks, 1, (60_000,), stream(0, "covariance"))
@@ -28,9 +28,9 @@ def test_the_labels_have_the_covariance_of_the_class(tasks):
     assert abs(float(noise)) < 4 * 8 / 60_000**0.5
 
 
-def test_a_wave_is_affine_and_a_kink_is_not():
-    for tasks, straight in ((Waves, True), (Kinks, False)):
-        prompt = draw_kinks(tasks(2, 1, 0.0, (4.0,)), 6, (50,), stream(0, "waves"))
+def test_a_ramp_is_affine_and_a_kink_is_not():
+    for tasks, straight in ((Ramps, True), (Kinks, False)):
+        prompt = draw_kinks(tasks(2, 1, 0.0, (4.0,)), 6, (50,), stream(0, "ramps"))
         affine = torch.cat([prompt.query, torch.ones(50, 6, 1).double()], -1)
         target = prompt.target.unsqueeze(-1)
         off = target - affine @ torch.linalg.lstsq(affine, target).solution
