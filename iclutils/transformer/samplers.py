@@ -4,8 +4,8 @@ A task is that of Collins et al., Definition 3.2,
 
 .. math:: f(x) = l_1(w^\top x)_+ + l_2(-w^\top x)_+ + b,
 
-w uniform on the sphere, the three numbers on [−L, L]; a ramp is :math:`f(x) = l\,w^\top x + b`. With several steepnesses L each prompt draws one of them, and
-nothing tells which but the labels.
+w uniform on the sphere, the three numbers on [−L, L]; a ramp is :math:`f(x) = l\,w^\top x + b`.
+With several steepnesses L each prompt draws one of them, and nothing tells which but the labels.
 """
 
 import math
