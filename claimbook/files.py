@@ -14,7 +14,6 @@ import yaml
 
 PRESS = Path(__file__).resolve().parent
 CARRIED = "carried"  # the folder of the installed package with the ledger and the records
-BACKUPS = ("~", ".swp", ".swo", ".bak", ".orig")
 
 
 def book_root(start: Path | None = None) -> Path:
@@ -69,13 +68,8 @@ def read_yaml(path: Path) -> Any:
 @cache  # a build and a session of tests read the ledger many times
 def _parsed(path: Path, _mtime_ns: int, _size: int) -> Any:
     try:
-        return yaml.load(path.read_text(encoding="utf8"), Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        begun, stopped = error.context_mark, error.problem_mark
-        where = f"{path.name}, line {stopped.line + 1}" if stopped else path.name
-        context = f" {error.context}" if error.context else ""
-        since = f" from line {begun.line + 1} on" if begun else ""
-        raise ValueError(f"{where}: {error.problem}{context}{since}") from None
+        with path.open(encoding="utf8") as stream:
+            return yaml.load(stream, Loader=_Loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ValueError(f"{path.name} is no YAML: {error}") from None
 
@@ -89,13 +83,11 @@ class _Loader(_Safe):  # type: ignore[misc]  # PyYAML has no types
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Read a mapping; YAML itself would silently keep the last of two entries."""
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for number, key in enumerate(keys):
-            if key in keys[:number] and key != "<<":
-                mark = node.value[number][0].start_mark
-                raise yaml.constructor.ConstructorError(
-                    problem=f"the key '{key}' is written twice", problem_mark=mark
-                )
+        keys = [key.value for key, _ in node.value]
+        for number, (key, _) in enumerate(node.value):
+            if key.value in keys[:number] and key.value != "<<":
+                problem = f"the key '{key.value}' is written twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return mapping
 
@@ -122,24 +114,8 @@ def lock(folder: Path, refusal: str = "") -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB if refusal else fcntl.LOCK_EX)
-        except BlockingIOError as taken:
-            raise RuntimeError(refusal) from taken
+        except BlockingIOError:
+            raise RuntimeError(refusal) from None
         yield
     finally:
         os.close(descriptor)
-
-
-def files_under(folder: Path, *, deep: bool = True) -> list[Path]:
-    """List the files below ``folder``, or only those in it, without caches and backups."""
-    paths = folder.rglob("*") if deep else folder.glob("*")
-    return [path for path in paths if path.is_file() and not is_passing(path.relative_to(folder))]
-
-
-def is_passing(path: Path) -> bool:
-    """Tell whether a path is Python's cache, or what an editor or an interrupted writer left.
-
-    >>> [is_passing(Path(name)) for name in ("a.py", "a.py~", ".#a.py", ".ipynb_checkpoints/a.py")]
-    [False, True, True, True]
-    """
-    hidden = any(part.startswith(".") or part == "__pycache__" for part in path.parts)
-    return hidden or path.name.startswith("#") or path.name.endswith(BACKUPS)

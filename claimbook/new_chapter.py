@@ -8,6 +8,7 @@ Its experiment (``book/skeleton``) is green from the start and is replaced piece
 import re
 import sys
 from pathlib import Path
+from textwrap import indent
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.pages import CHAPTERS, SPECIALIST, chapter_path, toc_chapters
@@ -21,15 +22,15 @@ def add(name: str, root: Path = ROOT) -> list[Path]:
 
     Raises ``ValueError`` for a name that is no chapter's, and for one that is taken.
     """
-    found = NAME.fullmatch(name)
-    if found is None or name.endswith(SPECIALIST):
+    match = NAME.fullmatch(name)
+    if match is None or name.endswith(SPECIALIST):
         raise ValueError(f"a chapter's name reads 08_covariance_shift; got {name!r}")
     if name in toc_chapters(root) or chapter_path(name, root).exists():
         raise ValueError(f"there is a chapter {name} already")
-    title = found[2].replace("_", " ").strip()
+    title = match[2].replace("_", " ").strip()
     words = {
         "@NAME@": name,
-        "@PREFIX@": f"ch{found[1].lstrip('0')}",
+        "@PREFIX@": f"ch{match[1].lstrip('0')}",
         "@LABEL@": f"ch-{title.replace(' ', '-')}",
         "@TITLE@": title.capitalize(),
         "@title@": title,
@@ -42,17 +43,13 @@ def add(name: str, root: Path = ROOT) -> list[Path]:
     ledger, contents = root / "book" / "claims.yml", root / "_toc.yml"
     toc = contents.read_text(encoding="utf8")
     listed = list(LISTED.finditer(toc))
-    indent, end = listed[0][1], listed[-1].end()
-    lines = (
-        f"{indent}- file: {CHAPTERS}/{name}\n"
-        f"{indent}  sections:\n"
-        f"{indent}    - file: {CHAPTERS}/{name}{SPECIALIST}\n"
-    )
+    end = listed[-1].end()
+    lines = f"- file: {CHAPTERS}/{name}\n  sections:\n    - file: {CHAPTERS}/{name}{SPECIALIST}\n"
     texts = {
         chapter_path(name, root): fill("first.md"),
         chapter_path(name + SPECIALIST, root): fill("second.md"),
         ledger: ledger.read_text(encoding="utf8") + fill("rows.yml"),
-        contents: toc[:end] + lines + toc[end:],
+        contents: toc[:end] + indent(lines, listed[0][1]) + toc[end:],
     }
     for path, text in texts.items():
         write_atomically(path, text)

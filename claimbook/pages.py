@@ -1,33 +1,22 @@
 """The pages of the book: which there are, in which order, and their sources as notebooks."""
 
-from collections.abc import Iterator
+import re
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from claimbook.files import ROOT, read_yaml
+from claimbook.files import ROOT
 
 CHAPTERS = Path("book/chapters")
+LISTED = re.compile(r"^[ -]*(?:root|file): (\S+)$", re.MULTILINE)  # in the table of contents
 SPECIALIST = "_specialist"  # how the name of a chapter's second page ends
 
 
 def toc_pages(root: Path = ROOT) -> list[str]:
     """List the pages of ``_toc.yml`` in the book's order, the front page first."""
-    return list(_named(read_yaml(root / "_toc.yml")))
-
-
-def _named(node: Any) -> Iterator[str]:
-    """Go through the pages that a part of ``_toc.yml`` names, from its top down."""
-    if isinstance(node, list):
-        for child in node:
-            yield from _named(child)
-    elif isinstance(node, dict):
-        for key in ("root", "file"):
-            if key in node:
-                yield node[key].removesuffix(".md")
-        for child in node.values():
-            yield from _named(child)
+    contents = (root / "_toc.yml").read_text(encoding="utf8")
+    return [name.removesuffix(".md") for name in LISTED.findall(contents)]
 
 
 def toc_chapters(root: Path = ROOT) -> list[str]:

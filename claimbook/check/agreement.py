@@ -28,34 +28,21 @@ _NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _MEASURED = re.compile(r"([-+−]?\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
-def number_distance(expected: Any, found: Any, room: Any) -> float:
+def number_distance(expected: Any, now: Any, room: Any) -> float:
     """Measure how far a number, or the farthest of several, moved in units of ``room``.
 
     Two that are no number are the same.
 
-    >>> [number_distance(1.0, found, room) for found, room in ((1.5, 0.25), (1.0, 0), (1.5, 0))]
+    >>> [number_distance(1.0, now, room) for now, room in ((1.5, 0.25), (1.0, 0), (1.5, 0))]
     [2.0, 0.0, inf]
     """
-    same = np.equal(expected, found) | (np.isnan(expected) & np.isnan(found))
+    same = np.equal(expected, now) | (np.isnan(expected) & np.isnan(now))
     with np.errstate(invalid="ignore", divide="ignore"):  # ∞ − ∞
-        moved = np.where(same, 0.0, np.abs(np.subtract(expected, found)) / room)
+        moved = np.where(same, 0.0, np.abs(np.subtract(expected, now)) / room)
     return float(np.nan_to_num(moved, nan=np.inf, posinf=np.inf).max(initial=0.0))
 
 
-def distance(expected: Number, found: Number, dof: float = USUAL_DOF) -> float:
-    """Measure how far a number moved, with ``dof`` degrees of freedom behind its half-width."""
-    widths = (expected.half_width, found.half_width)
-    if not any(widths):
-        room = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
-        return number_distance(expected.value, found.value, room)
-    if not all(widths):  # one of the two is computed and the other sampled
-        return math.inf
-    digit = 10.0 ** (math.floor(math.log10(max(widths))) - 1)  # the second, to which it is written
-    moved = number_distance(expected.value, found.value, min(widths))
-    return max(moved, width_distance(*widths, digit * WHOLE, dof))
-
-
-def width_distance(expected: Any, found: Any, room: Any, dof: float = USUAL_DOF) -> float:
+def width_distance(expected: Any, now: Any, room: Any, dof: float = USUAL_DOF) -> float:
     r"""Measure how far a half-width, or several, changed beyond the ``room`` of their writing.
 
     It is itself a sample: the logarithm of the ratio of two, from trials of one law, has the
@@ -64,42 +51,51 @@ def width_distance(expected: Any, found: Any, room: Any, dof: float = USUAL_DOF)
     >>> [round(width_distance(1.0, factor, 0.0, dof), 2) for factor, dof in ((2.72, 9), (1.46, 63))]
     [1.0, 1.0]
     """
-    low, high = np.minimum(expected, found), np.maximum(expected, found)
+    low, high = np.minimum(expected, now), np.maximum(expected, now)
     with np.errstate(invalid="ignore", divide="ignore"):
-        grown = np.where(high - low > room, (high - room) / low, 1.0)
-    return float(np.log(grown).max(initial=0.0)) / max(ERRORS / math.sqrt(dof), LEAST_CHANGE)
+        growth = np.where(high - low > room, (high - room) / low, 1.0)
+    return float(np.log(growth).max(initial=0.0)) / max(ERRORS / math.sqrt(dof), LEAST_CHANGE)
 
 
-# ------------------------------------------------------------------ texts
+def distance(expected: Number, now: Number, dof: float = USUAL_DOF, unit: float = 0.0) -> float:
+    """Measure how far a number moved, with ``dof`` degrees of freedom behind its half-width.
+
+    Both may move by ``unit`` as they are written; by default the half-width has two digits.
+    """
+    widths = (expected.half_width, now.half_width)
+    if not unit:
+        if not any(widths):
+            room = max(EXACT_TOLERANCE * abs(expected.value), EXACT_ZERO)
+            return number_distance(expected.value, now.value, room)
+        if not all(widths):  # one of the two is computed and the other sampled
+            return math.inf
+        unit = 10.0 ** (math.floor(math.log10(max(widths))) - 1)
+    moved = number_distance(expected.value, now.value, max(min(widths), unit * WHOLE))
+    return max(moved, width_distance(*widths, unit * WHOLE, dof))
 
 
-def text_distance(expected: str, found: str) -> float:
+def text_distance(expected: str, now: str) -> float:
     """Measure how far the farthest number in a text moved; infinite where the words differ.
 
     A number may move by two units of its last decimal place or by ``ROUNDED``; ``1e-12``, without
     a decimal place, by the latter alone: it is a setting. One with its half-width, ``25.5 ± 4.4``,
     was sampled; both parts may also move by two units of the last place.
     """
-    measured = zip(_MEASURED.findall(expected), _MEASURED.findall(found), strict=False)
-    moved = [_measured_distance(before, now) for before, now in measured]
-    texts = [_MEASURED.sub("±", text) for text in (expected, found)]
+    distances = [
+        distance(_number(*before), _number(*after), unit=UNITS * last_place(before[1]))
+        for before, after in zip(_MEASURED.findall(expected), _MEASURED.findall(now), strict=False)
+    ]
+    texts = [_MEASURED.sub("±", text) for text in (expected, now)]
     if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
         return math.inf
-    for before, now in zip(*map(_NUMBER.findall, texts), strict=True):
-        room = max(UNITS * last_place(before), ROUNDED * abs(_read(before)))
-        moved.append(number_distance(_read(before), _read(now), room * WHOLE))
-    return max(moved, default=0.0)
+    for before, after in zip(*map(_NUMBER.findall, texts), strict=True):
+        room = max(UNITS * last_place(before), ROUNDED * abs(_number(before).value))
+        distances.append(number_distance(_number(before).value, _number(after).value, room * WHOLE))
+    return max(distances, default=0.0)
 
 
-def _measured_distance(expected: tuple[str, str], found: tuple[str, str]) -> float:
-    room = UNITS * last_place(expected[1]) * WHOLE
-    (value, half_width), (now, width) = map(_read, expected), map(_read, found)
-    moved = number_distance(value, now, max(min(half_width, width), room))
-    return max(moved, width_distance(half_width, width, room))
-
-
-def _read(text: str) -> float:
-    return float(text.replace("−", "-"))
+def _number(value: str, half_width: str = "0") -> Number:
+    return Number(float(value.replace("−", "-")), float(half_width))
 
 
 def last_place(text: str) -> float:

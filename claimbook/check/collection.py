@@ -12,7 +12,7 @@ import nbval.plugin as nbv
 import pytest
 
 from claimbook.check import kernel, seeds
-from claimbook.check.differences import compare
+from claimbook.check.differences import differences
 from claimbook.check.reruns import Rerun, set_parameters
 from claimbook.check.snapshot import Snapshot, read_expected
 from claimbook.files import ROOT, lock, write_atomically
@@ -23,11 +23,10 @@ from claimbook.pages import code_cells, code_of, read_chapter, toc_chapters
 from claimbook.runs import notebooks, page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
-# of a report's properties: the page's seconds and lines; how far each of its numbers moved
-DONE, MOVES = "done", "moves"
+DONE = "done"  # a property of a test's report: the page, its seconds and its lines
 
 
-class RerunsOfPage(pytest.Collector):
+class PageReruns(pytest.Collector):
     """One page, once for each way in which it is to be run again."""
 
     reruns: list[Rerun]
@@ -49,7 +48,7 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
     failed = False
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the tests of the page; a page that would not be checked is refused."""
+        """Yield the cells of the page; a page that would not be checked is refused."""
         try:
             self.nb = readable_page(self.path)
             if self.rerun is not None:
@@ -57,14 +56,12 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         except ValueError as error:
             raise self.CollectError(str(error)) from None
         self.cells = code_cells(self.nb)
-        self.written = amendments.notes_of(schema.load())
+        self.notes = amendments.notes_of(schema.load())  # of the rows as they are before the run
         for number, cell in enumerate(self.cells, 1):
             options: Any = defaultdict(bool)  # no tag or comment excuses a cell
             yield PageCell.from_parent(
                 self, name=f"cell{number}", cell_num=number, cell=cell, options=options
             )
-        if self.rerun is not None and (self.rerun.is_variant or self.rerun.seed is not None):
-            yield RerunItem.from_parent(self, name="compared")
 
     @property
     def page(self) -> str:
@@ -84,17 +81,26 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
             kernel.ask(self.kernel, self.rerun.prelude)
 
     def note_first_numbers(self) -> None:
-        """Note the rows whose first number was seen now, as they were written before the run."""
+        """Note the rows whose first number was seen now."""
         with lock(amendments.FILE.parent):
-            amendments.note_first_run({id: self.written[id] for id in records(self.nb)})
+            amendments.note_first_run({id: self.notes[id] for id in records(self.nb)})
 
-    def finish(self) -> None:
-        """Cache the run, unless the page was edited meanwhile: then nobody knows what ran."""
-        self.provenance["seconds"], loaded = kernel.state(self.kernel)
-        if self.rerun is None:
-            refuse_what_no_key_covers(self.nb, loaded)
-            if self.key == page_key.page_key(self.path):
-                notebooks.store(self.nb, self.path, self.key, self.provenance)
+    def finish(self, report: list[tuple[str, object]]) -> None:
+        """Cache the run, or compare a rerun; add to the properties of the ``report``.
+
+        A page that was edited meanwhile has no run: nobody knows what ran.
+        """
+        seconds, loaded = kernel.state(self.kernel)
+        lines = [line_of(self.page, record) for record in records(self.nb).values()]
+        name = f"{self.page}, {self.rerun.name}" if self.rerun else self.page
+        report.append((DONE, (name, seconds, lines)))
+        if self.rerun is not None:
+            compare_rerun(self.page, self.rerun, self.nb)
+            return
+        refuse_what_no_key_covers(self.nb, loaded)
+        if self.key == page_key.page_key(self.path):
+            about = {**self.provenance, "seconds": seconds}
+            notebooks.store(self.nb, self.path, self.key, about)
 
 
 def readable_page(path: Path) -> Any:
@@ -126,11 +132,19 @@ def refuse_what_no_key_covers(notebook: Any, loaded: list[Path]) -> None:
         pytest.fail(f"used, but not in the page's key, {why}: {', '.join(outside)}", pytrace=False)
 
 
-def knobs(page: PageFile) -> Iterator[str]:
-    """Say which knob of a page that is run at other settings stands where, and its default."""
-    defaults = schema.load().chapters[page.page].settings
-    for name, value in page.rerun.settings.items() if page.rerun else ():
-        yield f"{name} = {value!r} (default {defaults.get(name, 'none in the ledger')})"
+def compare_rerun(page: str, rerun: Rerun, notebook: Any) -> None:
+    """Compare a variant with the reference, and another master seed with the page's own run."""
+    faults = []
+    if rerun.seed is not None:
+        faults = list(seeds.findings(page, rerun.seed, notebook))
+    elif rerun.environment:
+        snapshot = Snapshot.of(notebook)
+        path = ROOT / "_build" / "portability" / f"{page}@{rerun.name}.yml"
+        write_atomically(path, snapshot.to_yaml(f"# What {page}, {rerun.name} shows.\n"))
+        moved = differences(read_expected(page), snapshot)
+        faults = [f"{owner}: {one}" for owner, those in moved.items() for one in those]
+    if faults:
+        pytest.fail("\n".join([f"{page}, {rerun.name}:", *faults]), pytrace=False)
 
 
 def line_of(page: str, record: Record) -> str:
@@ -170,10 +184,7 @@ class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
             page.note_first_numbers()
         page.passed += 1
         if page.passed == len(page.cells):
-            page.finish()
-            title = ", ".join([page.page, *knobs(page)])
-            lines = [line_of(page.page, record) for record in records(page.nb).values()]
-            self.user_properties.append((DONE, (title, page.provenance["seconds"], lines)))
+            page.finish(self.user_properties)
         page.failed = False
 
     def keep_outputs(self) -> None:
@@ -189,27 +200,3 @@ class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
         """Show nbval's words for an error in the cell, and pytest's for others."""
         own = isinstance(excinfo.value, pytest.fail.Exception | RuntimeError)
         return str(excinfo.value) if own else super().repr_failure(excinfo)
-
-
-class RerunItem(pytest.Item):
-    """What is compared of a page that was run otherwise: with its reference, or its own seed."""
-
-    parent: PageFile
-
-    def runtest(self) -> None:
-        """Compare, and hand on what moved."""
-        page, rerun = self.parent, self.parent.rerun
-        if page.passed < len(page.cells) or rerun is None:
-            pytest.skip("a cell of this page failed")
-        if rerun.seed is not None:
-            said = list(seeds.findings(page.page, rerun.seed, page.nb))
-        else:
-            found = Snapshot.of(page.nb)
-            moves = list(compare(read_expected(page.page), found))
-            said = [f"{move.owner}: {move}" for move in moves if move.distance > 1]
-            sizes = {f"{move.owner}, {move.place}": move.distance for move in moves}
-            self.user_properties.append((MOVES, (page.page, rerun.name, sizes)))
-            path = ROOT / "_build" / "portability" / f"{page.page}@{rerun.name}.yml"
-            write_atomically(path, found.to_yaml(f"# What {page.page}, {rerun.name} shows.\n"))
-        if said:
-            pytest.fail("\n".join([f"{page.page}, {rerun.name}:", *said]), pytrace=False)

@@ -15,39 +15,38 @@ class Move(NamedTuple):
     """
 
     owner: str
-    place: str
+    where: str
     distance: float
     expected: Any
-    found: Any
+    actual: Any
 
     def __str__(self) -> str:
-        place = f"{self.place}: " if self.place else ""
-        if self.found is None:
-            return f"{place}expected, but not found: {self.expected}"
+        where = f"{self.where}: " if self.where else ""
+        if self.actual is None:
+            return f"{where}expected, but not found: {self.expected}"
         if self.expected is None:
-            return f"{place}found, but not in tests/expected: {self.found}"
+            return f"{where}found, but not in tests/expected: {self.actual}"
         far = f"moved {self.distance:.3g} times as far as it may"
         how = far if math.isfinite(self.distance) else "is another"
-        return f"{place}{how}\n  expected  {self.expected}\n  found     {self.found}"
+        return f"{where}{how}\n  expected  {self.expected}\n  found     {self.actual}"
 
 
-def differences(expected: Snapshot, found: Snapshot) -> dict[str, list[str]]:
+def differences(expected: Snapshot, actual: Snapshot) -> dict[str, list[str]]:
     """Say by claim, and for the rest of the page, what moved further than it may."""
-    said: dict[str, list[str]] = {}
-    for move in compare(expected, found):
+    faults: dict[str, list[str]] = {}
+    for move in compare(expected, actual):
         if move.distance > 1:
-            said.setdefault(move.owner, []).append(str(move))
-    return said
+            faults.setdefault(move.owner, []).append(str(move))
+    return faults
 
 
-def compare(expected: Snapshot, found: Snapshot) -> Iterator[Move]:
+def compare(expected: Snapshot, actual: Snapshot) -> Iterator[Move]:
     """Go through all that two snapshots show; what only one of them has is infinitely far."""
-    before, now = expected.contents, found.contents
+    before, now = expected.contents, actual.contents
     for name in before | now:
         old, new = before.get(name), now.get(name)
         if old is None or new is None:
-            yield Move(*name, math.inf, old, new)
-        elif isinstance(old, str):
-            yield Move(*name, text_distance(old, new), old, new)
+            far = math.inf
         else:
-            yield Move(*name, old.distance(new), old, new)
+            far = text_distance(old, new) if isinstance(old, str) else old.distance(new)
+        yield Move(*name, far, old, new)

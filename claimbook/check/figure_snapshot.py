@@ -5,7 +5,7 @@ or by ``EXTENT`` of what its panel shows. Where a training is chaotic, the last 
 which way each trial goes; only the distribution of its ends is a property of the model. So it is
 drawn with its scatter, and may move as a number with ± may:
 
-- a point with bars by its bar, and the bar by the factor that a claim of 64 trials has;
+- a point with bars, and the ends of these, by half of their length;
 - a band, and the line that runs in it, by half of the band. They are held by name, count and
   quantiles: a training that arrives a little earlier or later has the same quantiles.
 
@@ -21,14 +21,13 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from claimbook.check.agreement import ROUNDED, number_distance, width_distance
+from claimbook.check.agreement import ROUNDED, number_distance
 
 AXES = ("x", "x_low", "x_high", "y", "y_low", "y_high", "value")
 WORDS = ("panel", "title", "series", "kind", "colour")  # that tell a series from the others
 BAND, LINE, BARS = "band", "line", "points with bars"
 PLACES = 5  # of a series, or of its values in order, that a reference holds
 EXTENT = 0.002  # of what a panel shows, for a point of a figure near zero
-WRITTEN = 0.002  # of an end, in the length of a bar whose ends have four digits
 
 Axis = list[float | None] | None
 
@@ -83,11 +82,12 @@ def series_of(text: str) -> list[Series]:
             rows_of.setdefault(tuple(row.get(word, "") for word in WORDS), []).append(row)
     whole = []
     for (panel, *words), rows in rows_of.items():
-        named: dict[str, Any] = dict(zip(WORDS[1:], words, strict=True))
-        for axis in AXES:
-            shown = [float(row[axis]) if row.get(axis) else None for row in rows]
-            named[axis] = shown if set(shown) != {None} else None
-        whole.append(Series(panel=int(panel), points=len(rows), **named))
+        axes = {
+            axis: [float(row[axis]) if row.get(axis) else None for row in rows] for axis in AXES
+        }
+        fields: dict[str, Any] = dict(zip(WORDS[1:], words, strict=True))
+        fields |= {axis: shown for axis, shown in axes.items() if set(shown) != {None}}
+        whole.append(Series(panel=int(panel), points=len(rows), **fields))
     bands = [one for one in whole if one.kind == BAND]
     pairs = [(band, line) for band in bands for line in whole if runs_within(line, band)]
     sampled = [one for pair in pairs for one in pair]
@@ -121,41 +121,33 @@ def condense(whole: Series, sampled: bool) -> Series:
 class Entries(NamedTuple):
     """What a figure holds of one axis of a series, and how far it may move.
 
-    ``room`` is what rounding may do to each entry, ``spread`` the length of its bar or band. Where
-    bars are compared themselves, ``written`` is what rounding may do to that.
+    ``room`` is what rounding may do to each entry, ``spread`` the length of its bar or band.
     """
 
     values: Any
     room: Any
     spread: Any
-    written: Any = np.inf
 
-    def distance(self, found: "Entries") -> float:
+    def distance(self, now: "Entries") -> float:
         """Measure how far the entries moved, in units of how far they may."""
-        chance = np.minimum(self.spread, found.spread) / 2
-        moved = number_distance(self.values, found.values, np.maximum(self.room, chance))
-        return max(moved, width_distance(self.spread, found.spread, self.written))
+        chance = np.minimum(self.spread, now.spread) / 2
+        return number_distance(self.values, now.values, np.maximum(self.room, chance))
 
     def __str__(self) -> str:
         return str(self.values.tolist())
 
 
 def entries_of(figure: Sequence[Series]) -> Iterator[tuple[str, Entries]]:
-    """Go through the axes of a figure's series: where each is, and what is held of it."""
+    """Go through the axes of a figure's series: where each is, and what is compared of it."""
     bands = {one.owner: one for one in figure if one.kind == BAND and one.sampled}
     for one in figure:
-        drawn = bands[one.owner] if one.sampled else one
+        ends = bands[one.owner].at if one.sampled else one.at if one.kind == BARS else {}
         for axis, values in one.at.items():
-            shown = [other.at.get(axis, []) for other in figure if other.panel == one.panel]
-            room = np.maximum(ROUNDED * abs(values), EXTENT * extent(np.concatenate(shown)))
-            found = Entries(values, room, np.zeros(1))
-            if one.sampled or one.kind == BARS:
-                ends = [f"{axis[0]}_{end}" for end in ("low", "high")]
-                low, high = (drawn.at.get(end, np.zeros(1)) for end in ends)
-                spread = np.nan_to_num(high - low, posinf=0.0, neginf=0.0)  # no end: no length
-                written = WRITTEN * np.nan_to_num(abs(high)) if one.kind == BARS else np.inf
-                found = Entries(values, room, spread, written)
-            yield f"{one.name}, {axis}", found
+            on_panel = [other.at.get(axis, []) for other in figure if other.panel == one.panel]
+            room = np.maximum(ROUNDED * abs(values), EXTENT * extent(np.concatenate(on_panel)))
+            low, high = (ends.get(f"{axis[0]}_{end}", np.zeros(1)) for end in ("low", "high"))
+            spread = np.nan_to_num(high - low, posinf=0.0, neginf=0.0)  # no end: no length
+            yield f"{one.name}, {axis}", Entries(values, room, spread)
 
 
 def extent(values: Any) -> float:

@@ -46,11 +46,11 @@ def ask(kernel: Any, source: str = "", expression: str = "None") -> Any:
 
     Raises ``RuntimeError`` where the code fails.
     """
-    asked = kernel.kc.execute(source, silent=True, user_expressions={"asked": expression})
-    reply = await_reply(kernel, asked, CELL_TIMEOUT)
+    message = kernel.kc.execute(source, silent=True, user_expressions={"value": expression})
+    reply = await_reply(kernel, message, CELL_TIMEOUT)
     if reply["status"] != "ok":
         raise RuntimeError(f"{source!r} failed: {reply.get('ename')}: {reply.get('evalue')}")
-    return ast.literal_eval(reply["user_expressions"]["asked"]["data"]["text/plain"])
+    return ast.literal_eval(reply["user_expressions"]["value"]["data"]["text/plain"])
 
 
 def state(kernel: Any) -> tuple[float, list[Path]]:

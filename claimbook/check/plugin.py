@@ -1,15 +1,13 @@
 """The hooks of the checker."""
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from claimbook.check.collection import DONE, MOVES, PageFile, RerunsOfPage
+from claimbook.check.collection import DONE, PageFile, PageReruns
 from claimbook.check.kernel import THREADS
-from claimbook.check.reruns import Rerun, report, reruns
+from claimbook.check.reruns import Rerun, reruns
 from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS
 from claimbook.runs import notebooks
@@ -51,9 +49,9 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     if not ways:
         page: PageFile = PageFile.from_parent(parent, path=file_path)
         return page
-    collector: RerunsOfPage = RerunsOfPage.from_parent(parent, name=file_path.name, path=file_path)
-    collector.reruns = ways
-    return collector
+    pages: PageReruns = PageReruns.from_parent(parent, name=file_path.name, path=file_path)
+    pages.reruns = ways
+    return pages
 
 
 @pytest.hookimpl(trylast=True)
@@ -73,24 +71,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Show the lines of pages that were run alone, and how far the numbers of a variant moved."""
-    done = sorted(_handed_on(terminalreporter, DONE))
-    for page, seconds, lines in done:
+    """Show how long pages took; of one that was run alone, or at other settings, its claims."""
+    reports = [one for group in terminalreporter.stats.values() for one in group]
+    calls = [one for one in reports if getattr(one, "when", "") == "call"]
+    pages = sorted(value for one in calls for name, value in one.user_properties if name == DONE)
+    for page, seconds, lines in pages:
         terminalreporter.line(f"{page}: {len(lines)} claims, {seconds:.0f} s of one core")
-        if len(done) <= 2 or config.option.set:
+        if len(pages) <= 2 or config.option.set:
             for line in lines:
                 terminalreporter.line(f"  {line}")
-    moves = list(_handed_on(terminalreporter, MOVES))
-    if moves:
-        terminalreporter.section("what moved, in units of how far it may")
-    for line in report(moves):
-        terminalreporter.line(line)
-
-
-def _handed_on(terminal: pytest.TerminalReporter, name: str) -> Iterator[Any]:
-    """Collect what the tests of this session have among their properties under this name."""
-    for reports in terminal.stats.values():
-        for one in reports:
-            properties = dict(getattr(one, "user_properties", []))
-            if name in properties and one.when == "call":
-                yield properties[name]

@@ -2,16 +2,14 @@
 
 Its settings are the values of its cell tagged ``parameters``, the master seed among them. What the
 last bit of a number can change is no property of a model: a *variant* computes as another machine
-does, and says what moved and by how much of what it may. ``perturbed`` stands for all machines that
+does, and is held to the same reference. ``perturbed`` stands for all machines that
 are not here: the book's own function, which ``pyproject.toml`` names, moves every draw and every
 start; ``perturbed:2`` moves them another way. Nothing of any rerun is cached.
 """
 
 import ast
-import platform
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from claimbook import files
@@ -20,20 +18,14 @@ from claimbook.pages import code_cells
 from claimbook.runs.memo import ARITHMETIC, VARIANT
 
 TAG = "parameters"  # papermill's convention
-SHOWN = 3  # moves of a page, the largest ones
-LEAST = 1e-3  # of what a number may: below it nobody sees a move
-ALL = "all"  # on the command line: each variant that this machine has
+ALL = "all"  # on the command line: each variant
 PERTURBED, THREADED = "perturbed", "threads"
-CPU = Path("/proc/cpuinfo")
 TELLS = {  # what a variant tells the libraries that compute
-    "default": {ARITHMETIC: "default"},
+    "default": {ARITHMETIC: "default"},  # the plainest instructions
     "avx2": {ARITHMETIC: "avx2"},
-    "avx512": {ARITHMETIC: "avx512"},
-    "blas": {"OPENBLAS_CORETYPE": "Nehalem", "MKL_CBWR": "COMPATIBLE"},
     THREADED: dict.fromkeys(THREADS, "2"),
     PERTURBED: {},
 }
-NEEDS = {"avx2": "avx2", "avx512": "avx512f", "blas": "sse4_2"}  # of the processor
 TWO_THREADS = "import torch; torch.set_num_threads(2); torch.set_num_threads = lambda count: None"
 
 
@@ -46,13 +38,8 @@ class Rerun(NamedTuple):
     environment: Mapping[str, str] = {}
     prelude: str = ""
 
-    @property
-    def is_variant(self) -> bool:
-        """Tell whether it computes as another machine does."""
-        return bool(self.environment)
 
-
-def reruns(chosen: str, seeds: str, variants: str) -> list[Rerun]:
+def reruns(settings: str, seeds: str, variants: str) -> list[Rerun]:
     """Read what the command line asks for: settings, master seeds and variants.
 
     Raises ``ValueError`` for what is none.
@@ -60,13 +47,10 @@ def reruns(chosen: str, seeds: str, variants: str) -> list[Rerun]:
     >>> [one.name for one in reruns("n=3", "1 2", "avx2 perturbed perturbed:2")]
     ['seed=1', 'seed=2', 'avx2', 'perturbed:1', 'perturbed:2', 'n=3']
     """
-    words = variants_here() if variants == ALL else variants.split()
+    words = TELLS if variants == ALL else variants.split()
     ways = [Rerun(f"seed={seed}", {"seed": int(seed)}, int(seed)) for seed in seeds.split()]
     ways += [read_variant(word) for word in words]
-    return [*ways, Rerun(chosen, parse(chosen))] if chosen else ways
-
-
-# ------------------------------------------------------------------ settings
+    return [*ways, Rerun(settings, parse(settings))] if settings else ways
 
 
 def parse(words: str) -> dict[str, Any]:
@@ -94,16 +78,13 @@ def set_parameters(notebook: Any, settings: Mapping[str, Any]) -> None:
     """
     cells = [cell for cell in code_cells(notebook) if TAG in cell.metadata.get("tags", [])]
     if len(cells) != 1:
-        raise ValueError(f"a page must have one cell tagged '{TAG}'; found {len(cells)}")
+        raise ValueError(f"a page must have one cell tagged '{TAG}'; got {len(cells)}")
     names = [one for one in ast.walk(ast.parse(cells[0].source)) if isinstance(one, ast.Name)]
     known = [name.id for name in names if isinstance(name.ctx, ast.Store)]
     for name, value in settings.items():
         if name not in known:
             raise ValueError(f"a setting of this page must be one of {known}; got '{name}'")
         cells[0].source += f"\n{name} = {value!r}"
-
-
-# ------------------------------------------------------------------ variants
 
 
 def read_variant(word: str) -> Rerun:
@@ -114,8 +95,8 @@ def read_variant(word: str) -> Rerun:
         raise ValueError(f"a variant must be one of {known}; got '{word}'")
     prelude = TWO_THREADS if name == THREADED else ""
     if name == PERTURBED:
-        xi = xi or "1"
-        word, prelude = f"{name}:{xi}", perturbation(xi)
+        word = f"{name}:{xi or 1}"
+        prelude = perturbation(xi or "1")
     return Rerun(word, environment={**TELLS[name], VARIANT: word}, prelude=prelude)
 
 
@@ -125,32 +106,3 @@ def perturbation(xi: str) -> str:
     if not function:
         raise ValueError("[tool.claimbook] of pyproject.toml must name 'perturb', module:function")
     return f"from {module} import {function} as _perturb; _perturb({xi}); del _perturb"
-
-
-def variants_here() -> list[str]:
-    """List the variants that this processor can compute."""
-    return [name for name in TELLS if NEEDS.get(name, "") in {"", *instructions()}]
-
-
-def instructions() -> set[str]:
-    """List the sets of instructions of this processor, where the system says them."""
-    if platform.machine().lower() not in ("x86_64", "amd64") or not CPU.exists():
-        return set()
-    lines = CPU.read_text(encoding="utf8").splitlines()
-    return set(next((line for line in lines if line.startswith("flags")), "").split())
-
-
-def report(found: Iterable[tuple[str, str, dict[str, float]]]) -> Iterator[str]:
-    """Say for each page and variant what moved, and by how much of what it may.
-
-    >>> print(*report([("06_stages", "avx2", {"slope": 0.25, "count": 0.0})]), sep="\\n")
-    06_stages, avx2: 1 of 2 numbers moved, at most by 0.25 of what they may
-       0.25  slope
-    """
-    for page, name, moves in sorted(found, key=lambda one: one[:2]):
-        moved = sorted(moves.items(), key=lambda one: -one[1])
-        moved = [(place, size) for place, size in moved if size > LEAST]
-        most = f", at most by {moved[0][1]:.2g} of what they may" if moved else ""
-        yield f"{page}, {name}: {len(moved)} of {len(moves)} numbers moved{most}"
-        red = sum(size > 1 for _, size in moved)
-        yield from (f"   {size:.2g}  {place}" for place, size in moved[: max(SHOWN, red)])

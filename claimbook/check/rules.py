@@ -1,5 +1,6 @@
 """The rules that every run of a page keeps, whatever its numbers are."""
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,18 +28,18 @@ def breaches(page: str, notebook: Any) -> Iterator[str]:
             if output["output_type"] == "stream" and output["name"] == "stderr":
                 yield f"a cell wrote to stderr: cell {number}: {output['text'].strip()}"
     rows = {row.id: row for row in schema.load(ROOT / "book" / "claims.yml").chapters[page].claims}
-    found = [record for record in checks if record is not None]
-    ids = [record.id for record in found]
+    records = [record for record in checks if record is not None]
+    counts = Counter(record.id for record in records)
     for id in rows:
-        if id not in ids:
+        if id not in counts:
             yield f"{id}: this row of book/claims.yml has no check in the page"
-    for id in dict.fromkeys(ids):
+    for id, count in counts.items():
         if id not in rows:
             yield f"{id}: checked, but has no row in book/claims.yml"
-        if ids.count(id) > 1:
+        if count > 1:
             yield f"{id}: checked more than once"
-    if not all(record.default_settings for record in found):
+    if not all(record.default_settings for record in records):
         yield "the page's knobs are not at the settings of its block ('at your settings')"
-    for record in found:
+    for record in records:
         if record.id in rows:
             yield from complaints(record, rows[record.id])

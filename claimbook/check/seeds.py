@@ -27,15 +27,15 @@ def findings(page: str, seed: int, notebook: Any) -> Iterator[str]:
     expected = {id: one.claim.verdict for id, one in read_expected(page).claims.items()}
     note(seed, {id: record.verdict for id, record in after.items()}, expected)
     for id, verdict in expected.items():
-        found = after[id].verdict if id in after else "not checked"
-        if found != verdict:
-            yield f"{id}: the verdict changed from '{verdict}' to '{found}'"
+        now = after[id].verdict if id in after else "not checked"
+        if now != verdict:
+            yield f"{id}: the verdict changed from '{verdict}' to '{now}'"
     default = current(chapter_path(page))
     if default is None:
         yield f"it has no run with its own seed to compare with: make chapter NAME={page}"
     else:
         block = schema.load().chapters[page]
-        yield from odd_numbers(records(default.notebook), after, block.fixed, block.drawn)
+        yield from odd_numbers(records(default.notebook), after, block.fixed, block.sampled)
 
 
 def note(seed: int, verdicts: Mapping[str, str], expected: Mapping[str, str]) -> None:
@@ -56,38 +56,40 @@ def odd_numbers(
     before: Mapping[str, Record],
     after: Mapping[str, Record],
     fixed: Sequence[str] = (),
-    drawn: Sequence[str] = (),
+    sampled: Sequence[str] = (),
 ) -> Iterator[str]:
     """Name the sampled values that another seed left alone, and the exact ones that it moved.
 
-    The first were not drawn, unless they are ``fixed``; the second were sampled, unless they are
-    ``drawn`` on purpose, such as the least of some. Both list rows, or with a comma patterns of
+    The first were not drawn, unless they are ``fixed``; the second were, unless they are
+    ``sampled`` on purpose, such as the least of some. Both list rows, or with a comma patterns of
     their values, as in ``"ch2-upper-bound, part 'every task*"``.
     """
-    for claim in after.keys() & before.keys():
-        old = numbers_of(before[claim])
-        for name, now in numbers_of(after[claim]).items():
-            if name not in old:
-                continue
-            said = f"{claim}, {name}"
-            size = max(abs(old[name].value), now.half_width)
-            moved = abs(now.value - old[name].value) > max(SAME * size, NOTHING)
-            counts = min(abs(now.value), abs(now.value - 1)) < NONE_OR_ALL * now.half_width
-            if not (is_exact(*now) or moved or counts or _is_listed(said, fixed)):
-                yield f"{said}: {now.value:.6g} ± {now.half_width:.2g} did not move"
-            has_interval = max(now.half_width, old[name].half_width) > NOTHING
-            if moved and not (has_interval or name == HEADLINE or _is_listed(said, drawn)):
-                yield f"{said}: moved, but has no half-width: it was sampled"
+    old, new = numbers_of(before), numbers_of(after)
+    for name in [name for name in new if name in old]:
+        number = new[name]
+        change = abs(number.value - old[name].value)
+        moved = change > max(SAME * max(abs(old[name].value), number.half_width), NOTHING)
+        counts = min(abs(number.value), abs(number.value - 1)) < NONE_OR_ALL * number.half_width
+        if not (is_exact(*number) or moved or counts or _is_listed(name, fixed)):
+            yield f"{name}: {number.value:.6g} ± {number.half_width:.2g} did not move"
+        has_interval = max(number.half_width, old[name].half_width) > NOTHING
+        is_excused = name.endswith(HEADLINE) or _is_listed(name, sampled)
+        if moved and not (has_interval or is_excused):
+            yield f"{name}: moved, but has no half-width: it was sampled"
 
 
-def _is_listed(said: str, entries: Sequence[str]) -> bool:
+def _is_listed(name: str, entries: Sequence[str]) -> bool:
     """Tell whether an entry is the row of a value, or a pattern of its name."""
-    return any(said.startswith(f"{entry}, ") or fnmatchcase(said, entry) for entry in entries)
+    return any(name.startswith(f"{entry}, ") or fnmatchcase(name, entry) for entry in entries)
 
 
-def numbers_of(record: Record) -> dict[str, Number]:
-    """Collect the numbers of a row by what they are: the headline, its parts and its controls."""
-    shown: dict[str, Any] = {} if record.value is None else {HEADLINE: record}
-    shown |= {f"part '{name}'": part for name, part in record.parts.items()}
-    shown |= {f"control '{name}'": control for name, control in record.controls.items()}
-    return {name: Number(one.value, one.half_width or 0.0) for name, one in shown.items()}
+def numbers_of(rows: Mapping[str, Record]) -> dict[str, Number]:
+    """Collect the numbers of some rows by what they are: headlines, parts and controls."""
+    numbers: dict[str, Number] = {}
+    for id, record in rows.items():
+        if record.value is not None:
+            numbers[f"{id}, {HEADLINE}"] = Number(record.value, record.half_width or 0.0)
+        for what, group in (("part", record.parts), ("control", record.controls)):
+            for name, one in group.items():
+                numbers[f"{id}, {what} '{name}'"] = Number(one.value, one.half_width)
+    return numbers

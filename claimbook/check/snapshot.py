@@ -47,18 +47,18 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
     dof: float | None = None
 
     @classmethod
-    def of(cls, found: Comparison) -> "Part":
+    def of(cls, one: Comparison) -> "Part":
         """Take from a comparison what a snapshot holds."""
-        value, half_width = rounded(found.value, found.half_width)
-        dof = found.dof if found.dof is None or not half_width else float(f"{found.dof:.3g}")
-        return cls(found.outcome, value, half_width, found.against, dof)
+        value, half_width = rounded(one.value, one.half_width)
+        dof = float(f"{one.dof:.3g}") if one.dof is not None and half_width else one.dof
+        return cls(one.outcome, value, half_width, one.against, dof)
 
-    def distance(self, found: "Part") -> float:
+    def distance(self, now: "Part") -> float:
         """Measure how far it moved; infinite for another outcome or condition."""
-        same = text_distance(self.against, found.against) <= 1
-        if self.outcome != found.outcome or not same:
+        same = text_distance(self.against, now.against) <= 1
+        if self.outcome != now.outcome or not same:
             return math.inf
-        return distance(self.number, found.number, self.dof or USUAL_DOF)
+        return distance(self.number, now.number, self.dof or USUAL_DOF)
 
     @property
     def number(self) -> Number:
@@ -89,9 +89,9 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(cls, record: Record) -> "Claim":
         """Take from a record what a snapshot holds."""
         number = rounded(record.value or 0.0, record.half_width or 0.0)
-        groups = (record.parts, record.controls)
-        held = [{name: Part.of(one) for name, one in group.items()} for group in groups]
-        return cls(Headline(record.id, record.verdict, *number), *held)
+        parts = {name: Part.of(one) for name, one in record.parts.items()}
+        controls = {name: Part.of(one) for name, one in record.controls.items()}
+        return cls(Headline(record.id, record.verdict, *number), parts, controls)
 
     @property
     def contents(self) -> dict[str, Part]:
@@ -111,7 +111,7 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The claims of a page, the numbers in its prose, its open outputs, tables and figures."""
 
     entries: list[Claim] = msgspec.field(default_factory=list, name="claims")
-    told: dict[str, str] = msgspec.field(default_factory=dict)
+    texts: dict[str, str] = msgspec.field(default_factory=dict, name="told")  # by glue_text
     printed: list[list[str]] = msgspec.field(default_factory=list)
     tables: list[list[str]] = msgspec.field(default_factory=list)
     figures: dict[str, list[Series]] = msgspec.field(default_factory=dict)
@@ -127,25 +127,24 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def contents(self) -> dict[tuple[str, str], Any]:
-        """All that it holds, by owner (a claim's id, or ``PAGE``) and place."""
-        rest: dict[str, Any] = {f"told {name}": text for name, text in self.told.items()}
+        """All that it holds, by owner (a claim's id, or ``PAGE``) and what it is there."""
+        rest: dict[str, Any] = {f"told {name}": text for name, text in self.texts.items()}
         for what, blocks in (("output", self.printed), ("table", self.tables)):
             for number, lines in enumerate(blocks, 1):
                 rest |= {f"{what} {number}, line {i}": line for i, line in enumerate(lines, 1)}
         for name, figure in self.figures.items():
             rest |= {name: "a figure"}
-            rest |= {f"{name}, {place}": entries for place, entries in entries_of(figure)}
-        shown: dict[tuple[str, str], Any] = {(PAGE, place): one for place, one in rest.items()}
+            rest |= {f"{name}, {axis}": entries for axis, entries in entries_of(figure)}
+        shown: dict[tuple[str, str], Any] = {(PAGE, what): one for what, one in rest.items()}
         for id, claim in self.claims.items():
-            shown |= {(id, place): part for place, part in claim.contents.items()}
+            shown |= {(id, what): part for what, part in claim.contents.items()}
         return shown
 
     @classmethod
     def of(cls, notebook: Any) -> "Snapshot":
         """Take the snapshot of an executed page."""
         claims = [Claim.of(record) for record in records(notebook).values()]
-        told = {name: str(value) for name, value in glued(notebook).items()}
-        snapshot = cls(claims, told)
+        snapshot = cls(claims, {name: str(value) for name, value in glued(notebook).items()})
         for cell in code_cells(notebook):
             lines = printed_lines(cell)
             if lines and not is_folded(cell):
@@ -154,11 +153,11 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
                 table = "".join(output.get("data", {}).get("text/html", ""))
                 if "<table" in table:
                     snapshot.tables.append(table_rows(table))
-                carried = output.get("metadata", {}).get(SVG, {})
-                if "csv" in carried:
+                csv = output.get("metadata", {}).get(SVG, {}).get("csv")
+                if csv is not None:
                     figure = cell.metadata.get("mystnb", {}).get("figure", {})
                     name = figure.get("name", f"figure {len(snapshot.figures) + 1}")
-                    snapshot.figures[name] = series_of(carried["csv"])
+                    snapshot.figures[name] = series_of(csv)
         return snapshot
 
     def to_yaml(self, head: str = "") -> str:
@@ -201,10 +200,9 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _struct(dumper: _Dumper, one: msgspec.Struct) -> Any:
-    names = [(field.encode_name, field.name) for field in msgspec.structs.fields(one)]
-    given: Any = {name: getattr(one, field) for name, field in names}
-    given = {name: value for name, value in given.items() if value not in ("", None)}
-    node: Any = dumper.represent_data([*given.values()] if isinstance(one, Part) else given)
+    fields: Any = {it.encode_name: getattr(one, it.name) for it in msgspec.structs.fields(one)}
+    fields = {name: value for name, value in fields.items() if value not in ("", None)}
+    node: Any = dumper.represent_data([*fields.values()] if isinstance(one, Part) else fields)
     node.flow_style = isinstance(one, Headline | Part | Series)
     return node
 
@@ -246,13 +244,16 @@ def main(pages: list[str]) -> int:
     status = 0
     for page in pages or toc_chapters():
         run = current(chapter_path(page))
-        refused = ["it has no run that is current"] if run is None else breaches(page, run.notebook)
-        for said in refused:
-            print(f"{page}: not written: {said}")
-            status, run = 1, None
-        if run is not None:
+        if run is None:
+            refusals = ["it has no run that is current"]
+        else:
+            refusals = list(breaches(page, run.notebook))
+        if run is not None and not refusals:
             head = f"# What {page} shows. Rewrite with: make expected NAME={page}\n"
             write_atomically(expected_path(page), Snapshot.of(run.notebook).to_yaml(head))
+        for refusal in refusals:
+            print(f"{page}: not written: {refusal}")
+            status = 1
     return status
 
 

@@ -31,7 +31,7 @@ WORDS = ("brief", "statement", "statistic", "tolerance", "quantity")
 
 
 class Note(NamedTuple):
-    """What is held of one row."""
+    """What is noted of one row."""
 
     criterion: str
     words: str
@@ -40,34 +40,32 @@ class Note(NamedTuple):
     seeds: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        said = f"{self.criterion} {self.words} {self.amended}"
-        return f"{said} | {self.verdict} | {' '.join(self.seeds)}".rstrip(" |")
+        row = f"{self.criterion} {self.words} {self.amended}"
+        return f"{row} | {self.verdict} | {' '.join(self.seeds)}".rstrip(" |")
 
     @property
     def by_seed(self) -> dict[str, str]:
         """The verdict under each master seed; of another than the reference only that it is one."""
-        said = {"": self.verdict, DISSENT: f"not {self.verdict}"}
-        return {seed.strip(DISSENT): said[seed.strip("0123456789")] for seed in self.seeds}
+        words = {True: f"not {self.verdict}", False: self.verdict}
+        return {seed.strip(DISSENT): words[seed.endswith(DISSENT)] for seed in self.seeds}
 
     def refusal(self, now: "Note") -> str:
         """Say why the row as it is ``now`` may not be noted; empty where it may."""
         if now.amended < self.amended:
             return f"'amended' had {self.amended} entries and has {now.amended}; none is taken away"
-        if now.amended > self.amended:
-            return ""
         change = "changed after the first number; say what and why in 'amended'"
-        if now.criterion != self.criterion:
+        if now.amended == self.amended and now.criterion != self.criterion:
             return f"its parts, controls, expected verdict, source or settings {change}"
-        if now.words != self.words:
+        if now.amended == self.amended and now.words != self.words:
             return f"its words {change}, or note it as reworded if it means the same"
         return ""
 
     def with_seed(self, seed: int, verdict: str, expected: str) -> "Note":
-        """Add a master seed; those of another verdict or criterion no longer count."""
-        known = {one.strip(DISSENT): one for one in self.seeds if self.verdict == expected}
-        known[str(seed)] = f"{seed}" if verdict == expected else f"{seed}{DISSENT}"
-        seeds = tuple(known[name] for name in sorted(known, key=int))
-        return self._replace(verdict=expected, seeds=seeds)
+        """Add a master seed; those of another verdict no longer count."""
+        seeds = {one.strip(DISSENT): one for one in self.seeds if self.verdict == expected}
+        seeds[str(seed)] = f"{seed}" if verdict == expected else f"{seed}{DISSENT}"
+        ordered = tuple(seeds[name] for name in sorted(seeds, key=int))
+        return self._replace(verdict=expected, seeds=ordered)
 
 
 def notes_of(claims: Claims) -> dict[str, Note]:
@@ -93,23 +91,23 @@ def _digest(content: Any) -> str:
 def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
     """Say for each row why it may not be noted as it is, or why it may not be gone."""
     now = notes_of(claims)
-    said = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
+    reasons = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
     for row, note in notes.items():
         if row in now and (reason := note.refusal(now[row])):
             yield f"{row}: {reason}"
-        elif row not in now and row not in said:
+        elif row not in now and row not in reasons:
             where = "name it in 'amended' of the row that took its place"
             yield f"{row}: was measured and is gone, or renamed; {where}"
 
 
 def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
     """Bring the notes up to the ledger; seeds of another criterion are dropped."""
-    found = {}
+    updated = {}
     for row, now in notes_of(claims).items():
         if row in notes:
             old = notes[row] if notes[row].criterion == now.criterion else now
-            found[row] = now._replace(verdict=old.verdict, seeds=old.seeds)
-    return found
+            updated[row] = now._replace(verdict=old.verdict, seeds=old.seeds)
+    return updated
 
 
 # ------------------------------------------------------------------ the file
@@ -121,8 +119,8 @@ def read(path: Path = FILE) -> dict[str, Note]:
     for number, line in enumerate(_lines(path), 1):
         if not line.startswith("#"):
             try:
-                held, verdict, seeds = (*line.split(" | "), "", "")[:3]
-                row, criterion, words, amended = held.split()
+                noted, verdict, seeds = (*line.split(" | "), "", "")[:3]
+                row, criterion, words, amended = noted.split()
                 notes[row] = Note(criterion, words, int(amended), verdict, tuple(seeds.split()))
             except ValueError:
                 where = f"{path.name}, line {number}"
@@ -141,11 +139,11 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf8").splitlines() if path.exists() else []
 
 
-def note_first_run(seen: Mapping[str, Note], path: Path = FILE) -> None:
+def note_first_run(seen: dict[str, Note], path: Path = FILE) -> None:
     """Note the rows whose first number was just seen."""
     notes = read(path)
     if seen.keys() - notes.keys():
-        write({**notes, **{row: note for row, note in seen.items() if row not in notes}}, path)
+        write(notes | seen | notes, path)  # a note stays as it is
 
 
 def main(reworded: list[str], path: Path = FILE) -> int:

@@ -25,11 +25,11 @@ class Named(NamedTuple):
     """A part, or a control of some kind, with its name."""
 
     name: str
-    found: Comparison
+    test: Comparison
     kind: str = ""
 
     def __str__(self) -> str:
-        shown = comparison_text(self.found)
+        shown = comparison_text(self.test)
         what = f"{self.kind} control" if self.kind else "part"
         return f"the {what} '{self.name}' ({shown})" if self.name else f"the only part ({shown})"
 
@@ -39,18 +39,18 @@ def complaints(record: Record, row: Row) -> list[str]:
 
     An excuse for nothing is complained of as well.
     """
-    found = [f"{row.id}: {one}" for one in audit(record, row)]
-    if row.audit is not None:
-        return [] if found else [f"{row.id}: its field 'audit' excuses nothing any more; remove it"]
-    return found
+    faults = [f"{row.id}: {fault}" for fault in audit(record, row)]
+    if row.audit is None:
+        return faults
+    return [] if faults else [f"{row.id}: its field 'audit' excuses nothing any more; remove it"]
 
 
 def audit(record: Record, row: Row) -> Iterator[str]:
     """Say what is wrong with a row's check, one sentence each."""
-    parts = [Named(name, found) for name, found in record.parts.items()]
+    parts = [Named(name, one) for name, one in record.parts.items()]
     controls = [Named(name, one, row.controls[name].kind) for name, one in record.controls.items()]
     for part in parts:
-        yield from _held_against_itself(part)
+        yield from _is_its_own_target(part)
     for control in controls:
         yield from _compares_nothing(control, parts)
     for named in [*parts, *controls]:
@@ -70,29 +70,29 @@ def _too_wide(named: Named) -> Iterator[str]:
     quarter of a half-width, about a standard error, to err before the check is undecided. A part
     that is contradicted in spite of its noise is spared, and a control that has to be.
     """
-    found = named.found
-    spared = named.kind == WRONG or (not named.kind and found.outcome == CONTRADICTED)
-    if found.two_sided and not spared and found.half_width > ROOM * found.margin:
-        size = f"±{found.half_width:.2g} is more than {ROOM} of the margin {found.margin:.2g}"
+    test = named.test
+    spared = named.kind == WRONG or (not named.kind and test.outcome == CONTRADICTED)
+    if test.two_sided and not spared and test.half_width > ROOM * test.margin:
+        size = f"±{test.half_width:.2g} is more than {ROOM} of the margin {test.margin:.2g}"
         yield f"{named} could hardly be supported: its interval {size}; take more trials"
 
 
-def _held_against_itself(part: Named) -> Iterator[str]:
+def _is_its_own_target(part: Named) -> Iterator[str]:
     """Name a part that is its theory to the last bit: that was made of the same draws."""
-    found = part.found
-    if found.two_sided and found.value == found.bound and not _round(found.value):
+    test = part.test
+    if test.two_sided and test.value == test.bound and not _round(test.value):
         yield f"{part} is its target to the last bit: it is held against itself"
 
 
 def _compares_nothing(control: Named, parts: list[Named]) -> Iterator[str]:
     """Name a control that has no number of its own, and a null one that can find no effect."""
-    found, is_null = control.found, control.kind == NULL
-    nothing = abs(found.value) <= NOTHING and _exact(found)
-    if (is_null and found.value == 0) or (nothing and (is_null or abs(found.bound) <= NOTHING)):
+    test, is_null = control.test, control.kind == NULL
+    nothing = abs(test.value) <= NOTHING and _exact(test)
+    if (is_null and test.value == 0) or (nothing and (is_null or abs(test.bound) <= NOTHING)):
         yield f"{control} is zero by construction: it compares a thing with itself"
-    elif is_null and not found.two_sided:
-        largest = max(abs(part.found.value - part.found.bound) for part in parts)
-        if found.half_width > largest:
+    elif is_null and not test.two_sided:
+        largest = max(abs(part.test.value - part.test.bound) for part in parts)
+        if test.half_width > largest:
             yield f"{control} could never be supported by an effect as large as those of the parts"
 
 
@@ -101,15 +101,16 @@ def _compares_nothing(control: Named, parts: list[Named]) -> Iterator[str]:
 
 def _says_nothing_new(first: Named, second: Named) -> Iterator[str]:
     """Name a second test of a number that is the first, its opposite, or follows from it."""
-    one, other = _upright(first.found), _upright(second.found)
+    one, other = _upright(first.test), _upright(second.test)
     if one.test != other.test:
         return
     accidental = _round(one.value) or _round(other.value)
-    if not accidental and _same(one, other):
+    same_bound = _near(one.margin, other.margin) and _near(one.bound, other.bound)
+    if not accidental and same_bound and _same_number(one, other):
         yield f"{second} is the same comparison as {first}"
     elif not first.kind and one.test != EQUAL and _same_number(one, other.mirrored):
         beyond = one.bound + other.bound  # how far the other side's bound lies on the first's side
-        if abs(beyond) <= max(NOTHING, SAME * abs(one.bound)):
+        if _near(one.bound, -other.bound):
             yield f"{second} only negates {first}" + ("" if second.kind else ": not both can hold")
         elif second.kind == WRONG and beyond > 0 and not accidental:
             yield f"{second} can only be contradicted where {first} is supported"
@@ -124,25 +125,22 @@ def _headline_of_no_part(record: Record) -> Iterator[str]:
         yield f"the number shown, {record.value:g}, is no part's and has no half-width"
 
 
-def _upright(found: Comparison) -> Comparison:
+def _upright(test: Comparison) -> Comparison:
     """Turn the sign of the number and of the condition: an inequality asks for more than it."""
-    is_low = found.test == LESS or (found.test == EQUAL and found.value < 0)
-    return found.mirrored if is_low else found
-
-
-def _same(one: Comparison, other: Comparison) -> bool:
-    margins = math.isclose(one.margin, other.margin, rel_tol=SAME, abs_tol=NOTHING)
-    bounds = math.isclose(one.bound, other.bound, rel_tol=SAME, abs_tol=NOTHING)
-    return margins and bounds and _same_number(one, other)
+    is_low = test.test == LESS or (test.test == EQUAL and test.value < 0)
+    return test.mirrored if is_low else test
 
 
 def _same_number(one: Comparison, other: Comparison) -> bool:
-    values = math.isclose(one.value, other.value, rel_tol=SAME, abs_tol=NOTHING)
-    return values and math.isclose(one.half_width, other.half_width, rel_tol=SAME, abs_tol=NOTHING)
+    return _near(one.value, other.value) and _near(one.half_width, other.half_width)
 
 
-def _exact(found: Comparison) -> bool:
-    return found.half_width <= NOTHING
+def _near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=SAME, abs_tol=NOTHING)
+
+
+def _exact(test: Comparison) -> bool:
+    return test.half_width <= NOTHING
 
 
 def _round(value: float) -> bool:

@@ -119,18 +119,17 @@ def less(estimate: float | Estimate, bound: float = 0.0) -> Comparison:
 def _comparison(
     test: str, estimate: float | Estimate, bound: float, against: str = "", margin: float = 0.0
 ) -> Comparison:
-    found = measured(estimate)
+    value, half_width, dof = measured(estimate)
     if test == EQUAL:
-        deviation = abs(found.value - bound)
-        holds = deviation + found.half_width <= margin
-        fails = deviation > margin + found.half_width
+        deviation = abs(value - bound)
+        holds, fails = deviation + half_width <= margin, deviation > margin + half_width
     else:
-        gap = found.value - bound if test == GREATER else bound - found.value
-        holds, fails = gap > found.half_width, gap < -found.half_width
+        gap = value - bound if test == GREATER else bound - value
+        holds, fails = gap > half_width, gap < -half_width
     outcome = SUPPORTED if holds else CONTRADICTED if fails else UNDECIDED
-    dof = found.dof if math.isfinite(found.dof) else None
     against = against or f"{test} {bound:.4g}"
-    return Comparison(found.value, found.half_width, against, outcome, test, bound, margin, dof)
+    known = dof if math.isfinite(dof) else None
+    return Comparison(value, half_width, against, outcome, test, bound, margin, known)
 
 
 def measured(estimate: float | Estimate) -> Measured:

@@ -22,7 +22,6 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from types import CodeType
 from typing import Any, NamedTuple
 
 from claimbook.files import packages
@@ -32,14 +31,14 @@ FUNCTIONS: Mapping[str, Callable[..., float]] = {
     **{"abs": abs, "max": max, "min": min},
     **{one.__name__: one for one in (math.exp, math.log, math.log10, math.sqrt)},
 }
-OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 FORMS = (  # of a condition: the signs, and how an estimate is compared with what stands between
     (r">(?P<bound>.+)", greater),
     (r"<(?P<bound>.+)", less),
     (r"=(?P<target>.+)±(?P<tol>.+)", equal),
     (r"in \[(?P<low>.+?),(?P<high>[^,]+)\]", within),
 )
-WANTED = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
+DOTTED = re.compile(r"[A-Za-z]\w*(?:\.[A-Za-z]\w*)+")  # the name of a function of the packages
+READS = "'> bound', '< bound', '= target ± margin' or 'in [low, high]'"
 
 Part = Estimate | float
 
@@ -61,93 +60,50 @@ def compared_with(estimate: Part, **numbers: float) -> ComparedWith:
     return ComparedWith(estimate, {name: float(number) for name, number in numbers.items()})
 
 
-# ------------------------------------------------------------------ expressions
+def evaluate(text: str, numbers: Mapping[str, Any]) -> float:
+    """Evaluate an expression; ``KeyError`` for a name without a value."""
+    functions = {_flat(name): function_of(name) for name in DOTTED.findall(text)}
+    code = DOTTED.sub(lambda name: _flat(name[0]), text)
+    try:
+        return float(eval(code, {"__builtins__": {}}, {**FUNCTIONS, **functions, **numbers}))
+    except NameError as error:
+        raise KeyError(f"'{error.name}' has no value; known are {sorted(numbers)}") from None
 
 
-class Expression(NamedTuple):
-    """A compiled expression, the functions of the packages that it calls, and its other names.
-
-    The names in a call of the packages are not among them.
-    """
-
-    code: CodeType
-    calls: frozenset[str]
-    names: frozenset[str]
-
-    @classmethod
-    def parse(cls, text: str) -> "Expression":
-        """Compile an expression; ``ValueError`` for what this module's first lines do not list."""
-        try:
-            tree = ast.parse(text.strip(), mode="eval")
-        except SyntaxError:
-            raise ValueError(f"'{text.strip()}' is no expression") from None
-        names = frozenset(_names(tree.body))
-        calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        dotted = frozenset(ast.unparse(one) for one in calls if isinstance(one, ast.Attribute))
-        return cls(compile(_OneName().visit(tree), "<condition>", "eval"), dotted, names)
-
-    def value(self, numbers: Mapping[str, Any]) -> float:
-        """Evaluate it; ``KeyError`` for a name without a value."""
-        functions = {**FUNCTIONS, **{name: function_of(name) for name in self.calls}}
-        try:
-            return float(eval(self.code, {"__builtins__": {}}, {**functions, **numbers}))
-        except NameError as error:
-            known = sorted(numbers)
-            raise KeyError(f"'{error.name}' has no value; known are {known}") from None
+def _flat(name: str) -> str:
+    """Make one name of a dotted one, so that it is looked up as a whole."""
+    return name.replace(".", "__")
 
 
-def _names(node: ast.expr) -> list[str]:
-    """Collect the names in an expression; refuse what it may not hold."""
-    match node:
-        case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
-            return []
-        case ast.Name():
-            return [node.id]
-        case ast.UnaryOp(op=ast.USub() | ast.UAdd()):
-            return _names(node.operand)
-        case ast.BinOp() if isinstance(node.op, OPERATORS):
-            return [*_names(node.left), *_names(node.right)]
-        case ast.Call(keywords=[]):
-            inside = [name for argument in node.args for name in _names(argument)]
-            if isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:
-                return inside
-            if re.fullmatch(r"\w+(\.\w+)+", ast.unparse(node.func)):
-                return []
-    raise ValueError(f"'{ast.unparse(node)}' may not stand in a condition")
-
-
-class _OneName(ast.NodeTransformer):
-    """Makes one name of a function's dotted name, so that it is looked up as a whole."""
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.Name:
-        return ast.copy_location(ast.Name(ast.unparse(node), ast.Load()), node)
+def _names(node: ast.AST) -> set[str]:
+    """Collect the names in an expression, but for those in a call of the packages."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return set()
+    own = {node.id} if isinstance(node, ast.Name) else set()
+    return own.union(*map(_names, ast.iter_child_nodes(node)))
 
 
 def function_of(name: str) -> Callable[..., float]:
     """Import a function of the book's packages, which must define it, by its dotted name."""
     for package in packages():
         with suppress(ImportError, AttributeError):
-            found = pkgutil.resolve_name(f"{package}.{name}")
-            home = getattr(found, "__module__", None) or ""
-            if callable(found) and home.partition(".")[0] == package:
-                function: Callable[..., float] = found
+            function: Callable[..., float] = pkgutil.resolve_name(f"{package}.{name}")
+            if function.__module__.partition(".")[0] == package:
                 return function
     raise ValueError(f"'{name}' is no function of {' or '.join(packages())}")
-
-
-# ------------------------------------------------------------------ conditions
 
 
 @dataclass(frozen=True)
 class Condition:
     """What one part or control is held to.
 
-    ``numbers`` are those in the part's name, for which the name in the ledger has a place.
+    ``expressions`` are the arguments of its ``comparison``; ``numbers`` are those in the part's
+    name, for which the name in the ledger has a place.
     """
 
     text: str
     comparison: Callable[..., Comparison]
-    expressions: Mapping[str, Expression]
+    expressions: Mapping[str, str]
     numbers: Mapping[str, float]
 
     @classmethod
@@ -158,12 +114,16 @@ class Condition:
         'supported'
         """
         for form, comparison in FORMS:
-            found = re.fullmatch(form, text.strip())
-            if found:
-                pieces = found.groupdict().items()
-                read = {name: Expression.parse(piece) for name, piece in pieces}
-                return cls(text.strip(), comparison, read, numbers or {})
-        raise ValueError(f"a condition must read {WANTED}; got {text!r}")
+            match = re.fullmatch(form, text.strip())
+            if match:
+                expressions = {name: piece.strip() for name, piece in match.groupdict().items()}
+                for expression in expressions.values():
+                    try:
+                        ast.parse(expression, mode="eval")
+                    except SyntaxError:
+                        raise ValueError(f"'{expression}' is no expression") from None
+                return cls(text.strip(), comparison, expressions, numbers or {})
+        raise ValueError(f"a condition must read {READS}; got {text!r}")
 
     def compare(self, part: Part | ComparedWith, settings: Mapping[str, Any]) -> Comparison:
         """Compare an estimate with this condition, at a chapter's ``settings``.
@@ -172,27 +132,22 @@ class Condition:
         a number in the part's name, that is a margin, or that the condition does not name, and for
         a margin that is not positive; ``KeyError`` for a name without a value.
         """
-        estimate, given = part if isinstance(part, ComparedWith) else (part, {})
-        self._refuse(given, settings)
-        known = {**settings, **self.numbers, **given}
-        at = {name: expression.value(known) for name, expression in self.expressions.items()}
+        estimate, own = part if isinstance(part, ComparedWith) else (part, {})
+        fault = ""
+        if taken := sorted(own.keys() & {*settings, *self.numbers, *FUNCTIONS}):
+            fault = f"{taken} are the ledger's own"
+        elif own.keys() & _names(ast.parse(self.expressions.get("tol", "0"))):
+            fault = "a margin must be a number or a function of the packages"
+        elif unused := [name for name in own if not re.search(rf"\b{name}\b", self.text)]:
+            fault = f"it does not name {unused}"
+        if fault:
+            raise ValueError(f"the page compares '{self.text}' with {dict(own)}, but {fault}")
+        known = {**settings, **self.numbers, **own}
+        at = {name: evaluate(one, known) for name, one in self.expressions.items()}
         return self.comparison(estimate, **at)
 
-    def _refuse(self, given: Mapping[str, float], settings: Mapping[str, Any]) -> None:
-        """Refuse a number of the page that would replace one of the ledger, or stand for none."""
-        said = f"the page compares '{self.text}' with {dict(given)}"
-        taken = sorted(set(given) & {*settings, *self.numbers, *FUNCTIONS})
-        if taken:
-            raise ValueError(f"{said}, but {taken} are the ledger's own")
-        margin = self.expressions.get("tol")
-        if margin is not None and margin.names & set(given):
-            raise ValueError(f"{said}, but a margin must be a number or a function of the packages")
-        unused = [name for name in given if not re.search(rf"\b{name}\b", self.text)]
-        if unused:
-            raise ValueError(f"{said}, but it does not name {unused}")
 
-
-def condition_of(parts: str | Mapping[str, str], name: str) -> tuple[str, Condition]:
+def condition_of(conditions: Mapping[str, str], name: str) -> tuple[str, Condition]:
     """Choose the condition of the part with this name: its own, or the first pattern that fits.
 
     Returns the pattern, too. Raises ``KeyError`` where a part has no condition.
@@ -200,35 +155,18 @@ def condition_of(parts: str | Mapping[str, str], name: str) -> tuple[str, Condit
     >>> condition_of({"d = {d}": "> 1/d", "*": "> 0"}, "d = 5")[1].numbers
     {'d': 5.0}
     """
-    named = {"": parts} if isinstance(parts, str) else parts
-    for pattern in [name] if name in named else named:
-        found = _as_pattern(pattern).fullmatch(name)
-        if found:
+    for pattern in [name] if name in conditions else conditions:
+        match = _as_pattern(pattern).fullmatch(name)
+        if match:
             numbers = {}
-            for key, words in found.groupdict().items():
+            for key, words in match.groupdict().items():
                 with suppress(ValueError):
                     numbers[key] = float(words)
-            return pattern, Condition.parse(named[pattern], numbers)
-    raise KeyError(f"no condition for the part '{name}'; the ledger has {list(named)}")
+            return pattern, Condition.parse(conditions[pattern], numbers)
+    raise KeyError(f"no condition for the part '{name}'; the ledger has {list(conditions)}")
 
 
 def _as_pattern(name: str) -> re.Pattern[str]:
     """Make a regular expression of a name in the ledger."""
     anything = re.escape(name).replace(r"\*", ".*")
     return re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>.+?)", anything))
-
-
-def check_conditions(parts: str | Mapping[str, str]) -> None:
-    """Refuse ``parts`` of a row that are empty or hold what is no condition.
-
-    Raises ``ValueError``, which names the part.
-    """
-    named = {"": parts} if isinstance(parts, str) else parts
-    if not any(named.values()):
-        raise ValueError(f"must be a condition, or map parts to conditions; got {parts!r}")
-    for name, text in named.items():
-        try:
-            _as_pattern(name)
-            Condition.parse(text)
-        except (ValueError, re.error) as error:
-            raise ValueError(f"of part '{name}': {error}") from None

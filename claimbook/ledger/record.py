@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -54,7 +55,7 @@ class Record:
         """
         fields = asdict(self)
         for group in ("parts", "controls"):
-            fields[group] = [{"name": name, **found} for name, found in fields[group].items()]
+            fields[group] = [{"name": name, **one} for name, one in fields[group].items()]
         return fields
 
     @classmethod
@@ -62,9 +63,9 @@ class Record:
         """Read what :meth:`to_json` wrote; ``TypeError`` where it is no record's."""
         groups: dict[str, Any] = {"parts": {}, "controls": {}}
         for group, compared in groups.items():
-            for found in map(dict, fields[group]):
-                name = found.pop("name")
-                compared[name] = Comparison(**found)
+            for one in map(dict, fields[group]):
+                name = one.pop("name")
+                compared[name] = Comparison(**one)
         return cls(**{**fields, **groups})
 
 
@@ -111,22 +112,21 @@ def record_of(output: Any) -> Record | None:
 
 def records(notebook: Any) -> dict[str, Record]:
     """Collect the records of an executed notebook by the rows' ids."""
-    found = map(record_of, _outputs(notebook))
-    return {record.id: record for record in found if record is not None}
+    checks = map(record_of, _outputs(notebook))
+    return {record.id: record for record in checks if record is not None}
 
 
 def glued(notebook: Any) -> dict[str, Any]:
     """Collect the values that the cells of an executed notebook glued, by name."""
-    found = {}
+    values = {}
     for output in _outputs(notebook):
         name = output.get("metadata", {}).get("scrapbook", {}).get("name")
         text = output.get("data", {}).get(_GLUED)
         if name and text is not None:
-            try:
-                found[name] = ast.literal_eval(text)
-            except (ValueError, SyntaxError):
-                found[name] = text
-    return found
+            with suppress(ValueError, SyntaxError):
+                text = ast.literal_eval(text)
+            values[name] = text
+    return values
 
 
 def _outputs(notebook: Any) -> Iterator[Any]:

@@ -1,7 +1,7 @@
 """The schema of ``book/claims.yml``, where claims are written down before they are measured."""
 
 import datetime
-import functools
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from claimbook.files import ROOT, read_yaml
-from claimbook.ledger.conditions import Condition, check_conditions
+from claimbook.ledger.conditions import Condition, condition_of
 
 CLAIMS_FILE = ROOT / "book" / "claims.yml"
 
@@ -32,10 +32,6 @@ Address = Annotated[str, Meta(pattern="^https://")]
 Id = Annotated[str, Meta(pattern=r"^[\w.-]+$")]
 Sentence = Annotated[str, Meta(max_length=BRIEF, pattern=r"^[^$]*\.$")]  # without formulas
 Commits = Annotated[str, Meta(pattern="^[0-9a-f]{7,40}(, [0-9a-f]{7,40})*$")]
-
-
-class LedgerError(ValueError):
-    """``claims.yml`` breaks the schema; the message names file, row and field."""
 
 
 class Strict(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -72,10 +68,10 @@ class Source(Strict, frozen=True):
 
     def __post_init__(self) -> None:
         ours = self.document == OURS
-        for field, given in (("reading", self.reading), ("printed", self.printed)):
-            if (given is not None) == ours:
-                wrong = "is for printed claims, not ours" if ours else "is missing"
-                raise ValueError(f"field '{field}' {wrong}")
+        for field, value in (("reading", self.reading), ("printed", self.printed)):
+            if (value is not None) == ours:
+                fault = "is for printed claims, not ours" if ours else "is missing"
+                raise ValueError(f"field '{field}' {fault}")
         if self.suggested_by is not None and not ours:
             raise ValueError("field 'suggested_by' is for claims of ours only")
 
@@ -123,7 +119,7 @@ class Row(Strict, frozen=True):
     statement: Text
     kind: Kind
     statistic: Text
-    parts: str | dict[str, str]
+    parts: str | Annotated[dict[str, str], Meta(min_length=1)]
     tolerance: Text
     quantity: Text
     controls: Annotated[dict[str, Control], Meta(min_length=1)]
@@ -133,26 +129,32 @@ class Row(Strict, frozen=True):
     audit: Text | None = None
 
     def __post_init__(self) -> None:
-        try:
-            check_conditions(self.parts)
-        except ValueError as error:
-            raise ValueError(f"field 'parts' {error}") from None
+        for name in self.conditions:
+            try:
+                condition_of(self.conditions, name)
+            except (ValueError, re.error) as error:
+                raise ValueError(f"field 'parts', '{name}': {error}") from None
         dates = [one.date for one in self.amended]
         if dates != sorted(dates):
             raise ValueError("field 'amended' must be in the order of its dates")
+
+    @property
+    def conditions(self) -> dict[str, str]:
+        """The conditions by the names of the parts; a part that stands alone has none."""
+        return {"": self.parts} if isinstance(self.parts, str) else self.parts
 
 
 class Block(Strict, frozen=True):
     """One chapter's claims, and the settings at which they are judged.
 
-    ``fixed`` are the rows, or some of their values, that no master seed moves, and ``drawn`` the
+    ``fixed`` are the rows, or some of their values, that no master seed moves, and ``sampled`` the
     numbers without an interval that one may move.
     """
 
     settings: dict[str, Any]
     claims: list[Row]
     fixed: list[str] = []
-    drawn: list[str] = []
+    sampled: list[str] = []
 
     def __post_init__(self) -> None:
         if "seed" not in self.settings:
@@ -171,11 +173,11 @@ class Claims(Strict, frozen=True):
             for row in block.claims:
                 where = f"chapter {name}, row {row.id}: field"
                 if row.source.document not in self.documents:
-                    wanted = f"must be one of {list(self.documents)}"
-                    raise ValueError(f"{where} 'source.document' {wanted}")
+                    known = list(self.documents)
+                    raise ValueError(f"{where} 'source.document' must be one of {known}")
                 if row.id in chapter_of:
-                    taken = chapter_of[row.id]
-                    raise ValueError(f"{where} 'id' is already used in chapter {taken}")
+                    other = chapter_of[row.id]
+                    raise ValueError(f"{where} 'id' is already used in chapter {other}")
                 chapter_of[row.id] = name
 
     @property
@@ -191,44 +193,31 @@ def plain(claims: Struct) -> Any:
 
 
 def load(path: Path = CLAIMS_FILE) -> Claims:
-    """Read and validate the ledger file, once for each state of it on disk.
+    """Read and validate the ledger file.
 
-    Raises :class:`LedgerError` (a ``ValueError``), which names chapter, row and field, where the
-    file breaks the schema.
+    Raises ``ValueError``, which names chapter, row and field, where the file breaks the schema.
     """
-    state = path.stat()
-    return _parsed(path, state.st_mtime_ns, state.st_size)
-
-
-@functools.cache
-def _parsed(path: Path, _mtime_ns: int, _size: int) -> Claims:
-    """Validate the content of ``path``, for which time and size stand in the cache's key."""
+    data = read_yaml(path)
     try:
-        data = read_yaml(path)
         return msgspec.convert(data, Claims)
     except msgspec.ValidationError as error:
-        raise LedgerError(f"{path.name}{_fault(data) or f': {error}'}") from None
-    except ValueError as error:
-        raise LedgerError(str(error)) from None
+        raise ValueError(f"{path.name}, {_fault(data) or error}") from None
 
 
 def _fault(data: Any) -> str:
-    """Say in which document, row or chapter a ledger breaks the schema; empty where in none."""
+    """Say in which row or chapter a ledger breaks the schema; empty where in none."""
     with suppress(AttributeError, KeyError, TypeError):
         for where, piece, schema in _pieces(data):
             try:
                 msgspec.convert(piece, schema)
             except msgspec.ValidationError as error:
-                return f", {where}: {error}"
+                return f"{where}: {error}"
     return ""
 
 
 def _pieces(data: Any) -> Iterator[tuple[str, Any, type[Strict]]]:
-    """Go through the parts of a ledger that have a name, the smallest first."""
-    for key, one in data["documents"].items():
-        yield f"document {key}", one, Document
+    """Go through the rows and the blocks of a ledger."""
     for name, block in data["chapters"].items():
-        for number, row in enumerate(block.get("claims", []), 1):
-            id = row.get("id") if isinstance(row, dict) else None
-            yield f"chapter {name}, row {id or f'number {number}'}", row, Row
+        for row in block.get("claims", []):
+            yield f"chapter {name}, row {row['id']}", row, Row
         yield f"chapter {name}", block, Block

@@ -7,23 +7,26 @@ number was computed and not sampled. The lines of a chapter whose knobs are turn
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from claimbook.ledger.comparison import (
-    CONTRADICTED,
-    SUPPORTED,
-    UNDECIDED,
-    Comparison,
-    Estimate,
-)
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, Estimate
 
 AT_YOUR_SETTINGS = "at your settings: "
 ROUNDING = 1e-12  # below it a computed number is zero
 COUNTS = 1e7  # below it a whole number is shown with all its digits
 KINDS = re.compile(r"\brelu\b")  # chapters name a part by what the package calls its tasks
 NAMED = 4  # parts that a sentence names before it counts the rest
-WORDS = {SUPPORTED: "holds", CONTRADICTED: "does not hold", UNDECIDED: "is undecided"}
+ALIKE = {  # where one part, two or more came out alike
+    SUPPORTED: ("The statement holds.", "Both parts hold.", "All {} parts hold."),
+    CONTRADICTED: (
+        "The statement does not hold.",
+        "Neither part holds: both are contradicted.",
+        "None of the {} parts holds: all are contradicted.",
+    ),
+    UNDECIDED: ("The statement is undecided.", *["All {} parts are undecided."] * 2),
+}
 
 NAUGHT = re.compile(r"(?<![\w.])[-−+](?=0(?:\.0+)?(?![.\d]))")  # left by rounding at a zero
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
@@ -124,9 +127,9 @@ def comparison_text(part: Comparison) -> str:
 def typeset(text: str) -> str:
     """Write the numbers in a text as HTML; none of them is broken at a line's end."""
 
-    def symbol(found: re.Match[str]) -> str:
-        name = "sub" if found["low"] else "sup"
-        script = (found["low"] or found["group"] or found["high"]).replace("-", "−")
+    def symbol(match: re.Match[str]) -> str:
+        name = "sub" if match["low"] else "sup"
+        script = (match["low"] or match["group"] or match["high"]).replace("-", "−")
         return f"<{name}>{script}</{name}>"
 
     return SYMBOL.sub(symbol, written(text)).replace(" ± ", "\u00a0±\u00a0")
@@ -139,10 +142,10 @@ def written(text: str) -> str:
     '(−4.8 ± 1.8)\xa0· 10⁻⁴ = 0.00 to within 10⁻¹²'
     """
 
-    def power(found: re.Match[str]) -> str:
-        between = "" if found[0].startswith("1") else "\u00a0· "
-        sign = "⁻" if found[1] == "-" else ""
-        return f"{between}10{sign}{found[2].translate(RAISED)}"
+    def power(match: re.Match[str]) -> str:
+        between = "" if match[0].startswith("1") else "\u00a0· "
+        sign = "⁻" if match[1] == "-" else ""
+        return f"{between}10{sign}{match[2].translate(RAISED)}"
 
     text = POWER.sub(power, THOUSANDS.sub("\u00a0", text))
     return MINUS.sub("−", NAUGHT.sub("", text))
@@ -233,26 +236,19 @@ def what_came_out(parts: Mapping[str, Comparison], failed: str = "") -> str:
     """
     if failed:
         return f"This check cannot tell right from wrong: {failed}."
-    if len(parts) == 1:
-        only = next(iter(parts.values()))
-        return f"The statement {WORDS[only.outcome]}."
-    names = {
-        outcome: [name for name, part in parts.items() if part.outcome == outcome]
-        for outcome in WORDS
-    }
-    supported, all_of_them = len(names[SUPPORTED]), len(parts)
-    if supported == all_of_them:
-        return "Both parts hold." if supported == 2 else f"All {supported} parts hold."
-    if len(names[CONTRADICTED]) == all_of_them == 2:
-        return "Neither part holds: both are contradicted."
-    if len(names[CONTRADICTED]) == all_of_them:
-        return f"None of the {all_of_them} parts holds: all are contradicted."
-    if len(names[UNDECIDED]) == all_of_them:
-        return f"All {all_of_them} parts are undecided."
-    sentences = [f"{supported} of {all_of_them} parts hold."]
+    names: dict[str, list[str]] = {}
+    for name, part in parts.items():
+        names.setdefault(part.outcome, []).append(readable(name))
+    if len(names) == 1:
+        one, two, more = ALIKE[next(iter(names))]
+        return {1: one, 2: two}.get(len(parts), more).format(len(parts))
+    sentences = [f"{len(names.get(SUPPORTED, []))} of {len(parts)} parts hold."]
     for outcome in (CONTRADICTED, UNDECIDED):
-        if names[outcome]:
-            sentences.append(f"{outcome.capitalize()}: {_listed(names[outcome])}.")
+        if outcome in names:
+            listed = names[outcome][:NAMED]
+            if len(names[outcome]) > NAMED:
+                listed.append(f"and {len(names[outcome]) - NAMED} more")
+            sentences.append(f"{outcome.capitalize()}: {'; '.join(listed)}.")
     return " ".join(sentences)
 
 
@@ -265,12 +261,6 @@ def readable(name: str) -> str:
     return KINDS.sub("ReLU", name)
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = "; ".join(map(readable, names[:NAMED]))
-    left = len(names) - NAMED
-    return f"{shown}; and {left} more" if left > 0 else shown
-
-
 def count_outcomes(comparisons: Mapping[str, Comparison]) -> str:
     """Say how many comparisons were supported, contradicted and undecided, as a phrase.
 
@@ -278,9 +268,10 @@ def count_outcomes(comparisons: Mapping[str, Comparison]) -> str:
     >>> count_outcomes({"a": greater(1.0), "b": greater(-1.0)})
     '1 of 2 supported, 1 contradicted'
     """
-    found = [comparison.outcome for comparison in comparisons.values()]
-    rest = [f"{found.count(name)} {name}" for name in (CONTRADICTED, UNDECIDED) if name in found]
-    return ", ".join([f"{found.count(SUPPORTED)} of {len(found)} {SUPPORTED}", *rest])
+    outcomes = [comparison.outcome for comparison in comparisons.values()]
+    counts = Counter(outcomes)
+    rest = [f"{counts[name]} {name}" for name in (CONTRADICTED, UNDECIDED) if counts[name]]
+    return ", ".join([f"{counts[SUPPORTED]} of {len(outcomes)} {SUPPORTED}", *rest])
 
 
 def count_signs(estimates: Iterable[Estimate]) -> str:
@@ -290,11 +281,8 @@ def count_signs(estimates: Iterable[Estimate]) -> str:
     >>> count_signs([Measured(1.0), Measured(-1.0), Measured(1.0, 5.0)])
     '1 of 3 rises, 1 falls, 1 undecided'
     """
-    found = list(estimates)
-    up = sum(one.value > one.half_width for one in found)
-    down = sum(one.value < -one.half_width for one in found)
-    rest = len(found) - up - down
-    rises = f"{up} of {len(found)} {'rises' if up == 1 else 'rise'}"
-    falls = [f"{down} {'falls' if down == 1 else 'fall'}"] if down else []
-    undecided = [f"{rest} undecided"] if rest else []
-    return ", ".join([rises, *falls, *undecided])
+    signs = [(one.value > one.half_width) - (one.value < -one.half_width) for one in estimates]
+    up, down, undecided = (signs.count(sign) for sign in (1, -1, 0))
+    text = f"{up} of {len(signs)} {'rises' if up == 1 else 'rise'}"
+    text += f", {down} {'falls' if down == 1 else 'fall'}" if down else ""
+    return text + (f", {undecided} undecided" if undecided else "")

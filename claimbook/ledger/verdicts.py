@@ -16,7 +16,6 @@ cannot tell right from wrong proves nothing. A verdict never raises; ``tests/exp
 """
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +38,7 @@ from claimbook.ledger.schema import (
 )
 from claimbook.ledger.text import finding_of
 
-Given = Part | ComparedWith
+Value = Part | ComparedWith
 FALSE_CONTRADICTION = settings().get("level", 1e-4) / 2  # of one sampled part, at most
 
 # by kind of control: how one that failed is described, and the outcomes that it may have
@@ -56,12 +55,12 @@ def verdict_of(outcomes: Iterable[str]) -> str:
     >>> verdict_of(["supported", "contradicted"])
     'holds in part'
     """
-    found = set(outcomes)
-    if found == {SUPPORTED}:
+    seen = set(outcomes)
+    if seen == {SUPPORTED}:
         return HOLDS
-    if {SUPPORTED, CONTRADICTED} <= found:
+    if {SUPPORTED, CONTRADICTED} <= seen:
         return IN_PART
-    return FAILS if found == {CONTRADICTED} else UNDECIDED_ROW
+    return FAILS if seen == {CONTRADICTED} else UNDECIDED_ROW
 
 
 def false_alarm(parts: int) -> float:
@@ -108,8 +107,8 @@ class Ledger:
             raise KeyError(f"chapter must be one of {list(chapters)}; got {chapter!r}")
         block = chapters[chapter]
         if set(settings) != set(block.settings):
-            wanted = sorted(block.settings)
-            raise ValueError(f"settings of {chapter} must be {wanted}; got {sorted(settings)}")
+            known = sorted(block.settings)
+            raise ValueError(f"settings of {chapter} must be {known}; got {sorted(settings)}")
         self.chapter = chapter
         self.rows = {row.id: row for row in block.claims}
         self.settings = settings
@@ -119,10 +118,10 @@ class Ledger:
     def check(
         self,
         id: str,
-        parts: Given | Mapping[str, Given],
+        parts: Value | Mapping[str, Value],
         *,
-        controls: Mapping[str, Given],
-        value: Given | None = None,
+        controls: Mapping[str, Value],
+        value: Value | None = None,
     ) -> Record:
         """Judge one row: compare its ``parts`` and ``controls`` with the ledger's conditions.
 
@@ -143,8 +142,12 @@ class Ledger:
             raise ValueError(f"parts of {id} must hold at least one estimate; got none")
         if value is None and not isinstance(parts, Mapping):
             value = parts
-        shown, half_width = _headline(id, value)
-        compared = self._compare(row, "part", row.parts, named)
+        estimate: Any = value.estimate if isinstance(value, ComparedWith) else value
+        try:
+            shown = measured(estimate)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the number shown of {id}: {error}") from None
+        compared = self._compare(row, "part", row.conditions, named)
         tests = {name: control.condition for name, control in row.controls.items()}
         compared_controls = self._compare(row, "control", tests, controls)
         why = "; ".join(failed_controls(row, compared_controls))
@@ -152,43 +155,32 @@ class Ledger:
             chapter=self.chapter,
             id=id,
             verdict=NOT_TESTABLE if why else verdict_of(one.outcome for one in compared.values()),
-            value=shown,
-            half_width=half_width,
+            value=shown.value,
+            half_width=shown.half_width,
             parts=compared,
             controls=compared_controls,
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row.quantity, compared, shown, half_width, why),
+            finding=finding_of(row.quantity, compared, *shown[:2], why),
         )
         self.records[id] = record
         display(record)
         return record
 
     def _compare(
-        self, row: Row, what: str, conditions: str | Mapping[str, str], given: Mapping[str, Given]
+        self, row: Row, what: str, conditions: Mapping[str, str], values: Mapping[str, Value]
     ) -> dict[str, Comparison]:
         """Compare parts or controls; at the book's settings every condition has one."""
         compared, used = {}, set()
-        for name, found in given.items():
+        for name, value in values.items():
             try:
                 pattern, condition = condition_of(conditions, name)
-                compared[name] = condition.compare(found, self.settings)
+                compared[name] = condition.compare(value, self.settings)
             except (KeyError, TypeError, ValueError) as error:
-                where = f"{row.id}, {what} '{name}'"
-                raise type(error)(f"{where}: {error.args[0]}") from None
+                raise type(error)(f"{row.id}, {what} '{name}': {error.args[0]}") from None
             used.add(pattern)
-        if self.default_settings and not isinstance(conditions, str):
-            left = [name for name in conditions if name not in used]
-            if left:
-                raise ValueError(f"{row.id}: conditions without a {what}: {left}")
+        unused = [name for name in conditions if name not in used]
+        if self.default_settings and unused:
+            raise ValueError(f"{row.id}: conditions without a {what}: {unused}")
         return compared
-
-
-def _headline(id: str, value: Given | None) -> tuple[float, float]:
-    """Check the number that the ledger shows for a row; return it with its half-width."""
-    estimate = value.estimate if isinstance(value, ComparedWith) else value
-    with suppress(TypeError, ValueError):
-        shown = measured(estimate)  # type: ignore[arg-type]  # None is refused, too
-        return shown.value, shown.half_width
-    raise ValueError(f"value of {id} must be an estimate or a finite number; got {value!r}")

@@ -12,6 +12,7 @@ import pickle
 import pickletools
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
@@ -44,51 +45,26 @@ def cached(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         packages = " or ".join(PACKAGES)
         raise ValueError(f"function must be one of {packages}, by name; got {module}.{name}")
     call = serialise((module, name, args, sorted(kwargs.items())))
-    digest = hashlib.sha256(call).hexdigest()[:32]
-    file = folder() / digest / f"{code_digest(frozenset(modules(call)))}.pickle"
-    try:
-        found: T = pickle.loads(file.read_bytes())
-        return found
-    except (OSError, EOFError, pickle.UnpicklingError):
-        pass
+    file = folder() / f"{hashlib.sha256(call).hexdigest()[:32]}-{code_digest(modules(call))}.pickle"
+    with suppress(OSError, EOFError, pickle.UnpicklingError):
+        value: T = pickle.loads(file.read_bytes())
+        return value
     value = function(*args, **kwargs)
     write_atomically(file, pickle.dumps(value, protocol=5))
-    for older in file.parent.glob("*.pickle"):
-        if older != file:
-            older.unlink(missing_ok=True)
     return value
 
 
 def serialise(call: object) -> bytes:
     """Write a call as bytes, the same in every process for equal arguments."""
     file = io.BytesIO()
-    _ByValue(file, protocol=5).dump(call)
+    pickler = _ByValue(file, protocol=5)
+    pickler.fast = True  # equal parts are written out, whether or not they are one object
+    pickler.dump(call)
     return file.getvalue()
-
-
-def modules(call: bytes) -> set[str]:
-    """Collect the packages' modules that a serialised call names: its function's and arguments'.
-
-    >>> modules(serialise(("iclutils.window.prompts", "draw", (0.5,))))
-    {'iclutils.window.prompts'}
-    """
-    texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
-    return {text for text in texts if text.startswith(tuple(f"{name}." for name in PACKAGES))}
-
-
-@cache
-def code_digest(names: frozenset[str], root: Path = ROOT) -> str:
-    """Digest some modules, all that these import, the lock and the interpreter."""
-    files = page_key.files_of(page_key.closure(names, root), root)
-    return page_key.digest(files, root)
 
 
 class _ByValue(pickle.Pickler):
     """Writes tensors and random streams by what they hold: torch writes more of them than that."""
-
-    def __init__(self, file: io.BytesIO, protocol: int) -> None:
-        super().__init__(file, protocol)
-        self.fast = True  # equal parts are written out, whether or not they are one object
 
     def reducer_override(self, value: object) -> Any:
         """Reduce a tensor to dtype, shape and numbers, a generator to its state."""
@@ -99,6 +75,22 @@ class _ByValue(pickle.Pickler):
         if torch is not None and isinstance(value, torch.Generator):
             return bytes, (value.get_state().numpy().tobytes(),)
         return NotImplemented
+
+
+def modules(call: bytes) -> frozenset[str]:
+    """Collect the packages' modules that a serialised call names: its function's and arguments'.
+
+    >>> modules(serialise(("iclutils.window.prompts", "draw", (0.5,))))
+    frozenset({'iclutils.window.prompts'})
+    """
+    texts = {text for _, text, _ in pickletools.genops(call) if isinstance(text, str)}
+    return frozenset(text for text in texts if text.partition(".")[0] in PACKAGES and "." in text)
+
+
+@cache
+def code_digest(names: frozenset[str], root: Path = ROOT) -> str:
+    """Digest some modules, all that these import, the lock and the interpreter."""
+    return page_key.digest(page_key.files_of(page_key.closure(names, root), root), root)
 
 
 def folder(root: Path = ROOT) -> Path:

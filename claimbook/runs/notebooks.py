@@ -48,8 +48,8 @@ def store(
 ) -> None:
     """Keep an executed page in the place of its earlier run."""
     about = {"key": key, "provenance": dict(provenance)}
-    kept = {**notebook, "metadata": {**notebook.metadata, "claimbook": about}}
-    write_atomically(run_path(path, root), json.dumps(kept, ensure_ascii=False))
+    whole = {**notebook, "metadata": {**notebook.metadata, "claimbook": about}}
+    write_atomically(run_path(path, root), json.dumps(whole, ensure_ascii=False))
 
 
 def latest(path: Path, root: Path = ROOT) -> Run | None:
@@ -105,10 +105,8 @@ def by_length(name: str, root: Path = ROOT) -> tuple[bool, float]:
 
 
 def stale(root: Path = ROOT) -> list[str]:
-    """List the pages of the book that have no run under their present key, longest first."""
-    names = toc_chapters(root)
-    missing = [name for name in names if current(chapter_path(name, root), root) is None]
-    return sorted(missing, key=lambda name: by_length(name, root))
+    """List the pages of the book that have no run under their present key."""
+    return [one for one in toc_chapters(root) if current(chapter_path(one, root), root) is None]
 
 
 if __name__ == "__main__":

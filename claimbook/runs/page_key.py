@@ -12,13 +12,13 @@ import ast
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
-from claimbook.files import ROOT, files_under, packages, read_yaml
+from claimbook.files import ROOT, packages, read_yaml
 from claimbook.pages import code_of, read_chapter
 
 CLAIMS = Path("book/claims.yml")
@@ -26,29 +26,28 @@ RECORDED = Path("book/recorded")
 PACKAGES = ("claimbook", *packages())
 # what a run uses of the ledger: of a block its settings, of a row all but the words for readers
 USED = ("settings", "id", "parts", "controls", "quantity")
+TESTED = ("kind", "condition")  # of a control
 
 
 def page_key(path: Path, root: Path = ROOT) -> str:
     """Compute the key that the page at ``path`` has now."""
     cells = code_of(read_chapter(path))
-    block = json.dumps(used_fields(block_of(path.stem, root)), sort_keys=True, default=str)
+    block = json.dumps(used_fields(path.stem, root), sort_keys=True, default=str)
     return digest([*modules_read(cells, root), *records_read(cells, root)], root, block, *cells)
 
 
 def modules_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     """List the files of the packages that some cells can reach."""
-    return files_of(reached(cells, root), root)
+    return files_of(closure({name for cell in cells for name in imported(cell)}, root), root)
 
 
 def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     """List the records whose name is a string in the cells."""
-    folder = root / RECORDED
-    known = {
-        path.relative_to(folder).with_suffix("").as_posix(): path for path in files_under(folder)
-    }
     nodes = [node for cell in cells for node in nodes_of(cell)]
     texts = {node.value for node in nodes if isinstance(node, ast.Constant)}
-    return sorted(path for name, path in known.items() if name in texts)
+    folder = root / RECORDED
+    files = folder.rglob("*.json")
+    return sorted(path for path in files if str(path.relative_to(folder))[: -len(".json")] in texts)
 
 
 @cache
@@ -66,30 +65,18 @@ def nodes_of(source: str) -> tuple[ast.AST, ...]:
 # ------------------------------------------------------------------ the ledger
 
 
-def block_of(chapter: str, root: Path = ROOT) -> Mapping[str, Any]:
-    """Read the ledger's block of a chapter, not validated; empty without one."""
+def used_fields(chapter: str, root: Path = ROOT) -> dict[str, Any]:
+    """Read from the ledger's block of a chapter, not validated, the fields that a run reads."""
     path = root / CLAIMS
-    block: Mapping[str, Any] = {}
-    return read_yaml(path)["chapters"].get(chapter, block) if path.exists() else block
-
-
-def used_fields(block: Mapping[str, Any]) -> dict[str, Any]:
-    """Drop the fields of a block that no run reads."""
+    block = read_yaml(path)["chapters"].get(chapter, {}) if path.exists() else {}
     rows = [{name: row[name] for name in USED if name in row} for row in block.get("claims", [])]
     for row in rows:
-        row["controls"] = {
-            name: {field: said for field, said in control.items() if field != "what"}
-            for name, control in row.get("controls", {}).items()
-        }
+        controls = row.get("controls", {}).items()
+        row["controls"] = {name: [one.get(field) for field in TESTED] for name, one in controls}
     return {"claims": rows} | {name: block[name] for name in USED if name in block}
 
 
 # ------------------------------------------------------------------ the packages' code
-
-
-def reached(sources: Iterable[str], root: Path = ROOT) -> set[str]:
-    """Collect the modules of the packages that ``sources`` import, directly or in turn."""
-    return closure({name for source in sources for name in imported(source)}, root)
 
 
 def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:
@@ -126,26 +113,14 @@ def imported(source: str, package: str = "") -> frozenset[str]:
 def file_of(name: str, root: Path) -> Path | None:
     """Find the file of a module of the packages, or None where there is no such module."""
     parts = name.split(".")
-    if parts[0] not in PACKAGES:
-        return None
     path = root.joinpath(*parts)
-    for file in (path / "__init__.py", path.with_name(f"{path.name}.py")):
-        if file.is_file():
-            return file
-    return None
+    files = (path / "__init__.py", path.with_name(f"{path.name}.py"))
+    return next(filter(Path.is_file, files), None) if parts[0] in PACKAGES else None
 
 
 def files_of(names: Iterable[str], root: Path = ROOT) -> list[Path]:
-    """List the files of some modules, with the data that lie in the packages among them."""
-    files = set()
-    for name in names:
-        path = file_of(name, root)
-        if path is not None:
-            files.add(path)
-            if path.name == "__init__.py":
-                beside = files_under(path.parent, deep=False)
-                files |= {other for other in beside if other.suffix != ".py"}
-    return sorted(files)
+    """List the files of some modules."""
+    return sorted(filter(None, (file_of(name, root) for name in names)))
 
 
 def digest(files: Iterable[Path], root: Path = ROOT, *texts: str) -> str:

@@ -12,8 +12,8 @@ import inspect
 import json
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -26,6 +26,7 @@ from claimbook.runs.provenance import here
 from claimbook.runs.records import RECORDED
 
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
+PROGRESS = 10  # how often joblib says how far it is
 PROVENANCE = ("machine", "versions", "python", "date", "commit")
 
 Job = dict[str, Any]
@@ -46,7 +47,6 @@ class Sweep:
         workers: int = 1,
         dask: str | None = None,
         device: str = "cpu",
-        fresh: bool = False,
         unfinished: Path = UNFINISHED,
         folder: Path = RECORDED,
     ) -> Path:
@@ -54,24 +54,25 @@ class Sweep:
 
         ``workers`` processes run them, or the Dask cluster whose scheduler's address is ``dask``;
         the function takes another ``device`` than the processor as an argument. Rows of the record
-        with a job's settings are kept, unless ``fresh``. Raises ``ValueError`` for a device that
-        the function does not take, ``RuntimeError`` where another process runs the sweep, and
-        whatever a job raises.
+        with a job's settings are kept. Raises ``ValueError`` for a device that the function does
+        not take, ``RuntimeError`` where another process runs the sweep, and whatever a job raises.
         """
         function = self.function
         if device != "cpu":
             if "device" not in inspect.signature(function).parameters:
                 raise ValueError(f"device must be 'cpu' for this sweep; got '{device}'")
             function = partial(function, device=device)
+        path = folder / f"{name}.json"
         refusal = f"another process runs the sweep {name}: wait, or end it"
-        with lock(unfinished / name, refusal):
-            path = folder / f"{name}.json"
-            before = read_json(path) if path.exists() and not fresh else {"jobs": []}
+        with lock(unfinished / name, refusal), cluster(dask):
+            before = read_json(path) if path.exists() else {"jobs": []}
             settings = frozenset().union(*self.jobs)
             rows = {key_of(row, settings): row for row in before["jobs"]}
             missing = [job for job in self.jobs if key_of(job, settings) not in rows]
             memory = joblib.Memory(unfinished / name, verbose=0)
-            for row in self._results(name, function, missing, memory, workers, dask):
+            run, source = joblib.delayed(memory.cache(run_job)), inspect.getsource(self.function)
+            parallel = joblib.Parallel(workers, return_as="generator_unordered", verbose=PROGRESS)
+            for row in parallel(run(function, source, job) for job in missing):
                 rows[key_of(row, settings)] = row
             if missing:
                 ordered = [rows[key_of(job, settings)] for job in self.jobs]
@@ -79,34 +80,17 @@ class Sweep:
             memory.clear(warn=False)
         return path
 
-    def _results(
-        self,
-        name: str,
-        function: Function,
-        jobs: list[Job],
-        memory: joblib.Memory,
-        workers: int,
-        dask: str | None,
-    ) -> Any:
-        """Yield the rows of some jobs as they are finished, and say how far it is."""
-        source = inspect.getsource(self.function)
-        run = memory.cache(run_job)
-        with ExitStack() as cluster:
-            if dask is not None:
-                from distributed import Client  # a cluster needs it, the book does not
 
-                cluster.enter_context(Client(dask))  # type: ignore[no-untyped-call]
-                cluster.enter_context(joblib.parallel_config(backend="dask"))
-            parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-            start = time.monotonic()
-            rows = parallel(joblib.delayed(run)(function, source, job) for job in jobs)
-            for done, row in enumerate(rows, 1):
-                yield row
-                if 100 * done // len(jobs) > 100 * (done - 1) // len(jobs):
-                    seconds = time.monotonic() - start
-                    left = seconds / done * (len(jobs) - done)
-                    said = f"{done} of {len(jobs)} jobs in {seconds:.0f} s, about {left:.0f} s left"
-                    print(f"{name}: {said}", file=sys.stderr, flush=True)
+@contextmanager
+def cluster(address: str | None) -> Iterator[None]:
+    """Let joblib use the Dask cluster with this address, or none."""
+    if address is None:
+        yield
+        return
+    from distributed import Client  # a cluster needs it, the book does not
+
+    with Client(address), joblib.parallel_config(backend="dask"):  # type: ignore[no-untyped-call]
+        yield
 
 
 def run_job(function: Function, source: str, job: Job) -> Job:
@@ -130,24 +114,24 @@ def document(name: str, rows: list[Job], before: Job, new: int, device: str) -> 
     The head has the provenance of this run, and under ``earlier`` that of the runs before, whose
     rows were kept, each with the number of its new rows.
     """
-    made = here()
-    made["machine"] += ", one core a job" + ("" if device == "cpu" else f", {device}")
-    made["commit"] = f"{made['commit'] or ''}{'' if made['clean'] in (True, None) else '-dirty'}"
+    about = here()
+    about["machine"] += ", one core a job" + ("" if device == "cpu" else f", {device}")
+    about["commit"] = f"{about['commit'] or ''}{'-dirty' if about['clean'] is False else ''}"
     head = {
         "sweep": name,
         "command": f"python -m book.sweeps {name}",
         "cpu_s": round(sum(row["cpu_s"] for row in rows), 1),
         "new": new,
-        **{field: made[field] for field in PROVENANCE},
+        **{field: about[field] for field in PROVENANCE},
     }
     earlier = before.get("earlier", [])
     if len(rows) > new:
         fields = [field for field in ("new", *PROVENANCE) if field in before]
         earlier = [*earlier, {field: before[field] for field in fields}]
     head |= {"earlier": earlier} if earlier else {}
-    opened = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    start = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
     body = ",\n ".join(json.dumps(row) for row in rows)
-    return f'{opened},\n "jobs": [\n {body}\n ]\n}}\n'
+    return f'{start},\n "jobs": [\n {body}\n ]\n}}\n'
 
 
 def main(sweeps: Mapping[str, Sweep], words: list[str] | None = None) -> None:
@@ -157,10 +141,9 @@ def main(sweeps: Mapping[str, Sweep], words: list[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes on this machine")
     parser.add_argument("--dask", help="address of a Dask scheduler")
     parser.add_argument("--device", default="cpu", help="where to train: cpu, cuda, cuda:1 …")
-    parser.add_argument("--fresh", action="store_true", help="run recorded jobs again, too")
-    given = vars(parser.parse_args(words))
-    name = given.pop("name")
+    options = vars(parser.parse_args(words))
+    name = options.pop("name")
     try:
-        print(sweeps[name].run(name, **given))
+        print(sweeps[name].run(name, **options))
     except (ValueError, RuntimeError) as error:
         parser.error(str(error))

@@ -45,21 +45,16 @@ def test_a_write_that_is_broken_off_leaves_the_old_file_and_nothing_else(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (
-            'a: 1\nb: "open\n',
-            r"_toc\.yml, line 3: found unexpected end of stream while .* quoted .* from line 2 on",
-        ),
-        ("a: 1\n\tb: 2\n", r"_toc\.yml, line 2: "),
-        ("a: [1\n", r"_toc\.yml, line 2: .*from line 1 on"),
-        ("a: 1\nb: 2\na: 3\n", r"_toc\.yml, line 3: the key 'a' is written twice$"),
-        ("a: \x07\n", r"_toc\.yml is no YAML: .*control"),
-        ("a: !!python/name:os.system\n", r"_toc\.yml, line 1: could not determine a constructor"),
+        ('a: 1\nb: "open\n', r'quoted scalar\n.*", line 2.*end of stream\n.*_toc\.yml", line 3'),
+        ("a: 1\nb: 2\na: 3\n", r"the key 'a' is written twice\n.*line 3"),
+        ("a: \x07\n", "control characters"),
+        ("a: !!python/name:os.system\n", r"could not determine a constructor .*\n.*line 1"),
     ],
 )
 def test_a_file_that_is_no_yaml_is_named_with_the_line(tmp_path, text, words):
     broken = tmp_path / "_toc.yml"
     broken.write_text(text)
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=f"(?s)^_toc.yml is no YAML: .*{words}"):
         files.read_yaml(broken)
     broken.write_text("a: 1\n")
     assert files.read_yaml(broken) == {"a": 1}

@@ -39,5 +39,5 @@ def test_what_is_listed_may_do_so(entry):
     left = [] if entry == "a" else [f"{HEADLINE}1.5 ± 0.1 {STAYED}"]
     assert list(odd_numbers(stayed, stayed, fixed=[entry])) == left
     before, after = record(1.0, 0.0, 2.0, 0.0), record(1.0, 0.0, 2.1, 0.0)
-    assert list(odd_numbers(before, after, drawn=[entry])) == []
+    assert list(odd_numbers(before, after, sampled=[entry])) == []
     assert list(odd_numbers(before, after, fixed=[entry])) != []

@@ -58,7 +58,7 @@ def page():
 
 def test_what_a_page_shows_is_read_from_its_run(page):
     assert page.claims == {"row": replace(CLAIM, controls={})}
-    assert page.told == {"slope": "0.33"}
+    assert page.texts == {"slope": "0.33"}
     assert page.tables == [["L | w", "1 | 8.25 ± 0.10"]]
     assert page.printed == [["loss 0.125", "last"], ["(3.25, 'a')"]]
     words = {"title": "Loss", "series": "theory", "kind": "line", "colour": "#0173b2"}
@@ -146,7 +146,7 @@ def test_moves_are_told_of_every_number_that_both_show(page):
     curve = "fig-x, 1 · Loss · theory · line · #0173b2 · 9 points"
     places = ["told slope", "output 1, line 1", "output 1, line 2", "output 2, line 1"]
     places += ["table 1, line 1", "table 1, line 2", "fig-x", f"{curve}, x", f"{curve}, y"]
-    moves = {(one.owner, one.place): one.distance for one in compare(page, page)}
+    moves = {(one.owner, one.where): one.distance for one in compare(page, page)}
     assert moves.keys() == {("row", ""), ("row", "part 'slope'"), *((PAGE, one) for one in places)}
     assert not any(moves.values())
 
@@ -155,8 +155,8 @@ def test_moves_are_told_of_every_number_that_both_show(page):
     "other",
     [
         {"entries": []},
-        {"told": {}},
-        {"told": {"slope": "0.53"}},
+        {"texts": {}},
+        {"texts": {"slope": "0.53"}},
         {"printed": []},
         {"printed": [["loss 0.225", "last"], ["(3.25, 'a')"]]},
         {"printed": [["loss 0.125"], ["(3.25, 'a')"]]},

@@ -1,15 +1,12 @@
 """The conditions of the ledger: what they may say, hold and refuse."""
 
-import importlib
 import math
 import re
-from contextlib import nullcontext
 
 import pytest
 
-from claimbook.ledger import Ledger, compared_with, load
-from claimbook.ledger.conditions import Condition, condition_of
-from claimbook.ledger.schema import LedgerError
+from claimbook.ledger import compared_with, load
+from claimbook.ledger.conditions import Condition, condition_of, function_of
 from iclutils.stats.estimate import Estimate
 
 SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
@@ -28,26 +25,12 @@ SOME = Estimate(1.0, 0.05, 9)  # 1.00 ± 0.33
     ],
 )
 def test_a_condition_is_compared(text, outcome, against):
-    found = Condition.parse(text).compare(SOME, {"n": 10, "e": math.e})
-    assert (found.outcome, found.against) == (outcome, against)
-    assert (found.value, found.half_width, found.dof) == (1.0, SOME.half_width, 9)
+    result = Condition.parse(text).compare(SOME, {"n": 10, "e": math.e})
+    assert (result.outcome, result.against) == (outcome, against)
+    assert (result.value, result.half_width, result.dof) == (1.0, SOME.half_width, 9)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "above 1000, and the moon is made of cheese",
-        "= 1",
-        "in [1]",
-        "> (lambda: 1)()",
-        "> __import__('os').getpid()",
-        "> x if y else z",
-        "> (f)(1).g()",
-        "> 'text'",
-        "> True",
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", ["above 1000", "= 1", "in [1]", "> 2 x", "", "= 1 ± (2"])
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(ValueError, match=r"condition|expression"):
         Condition.parse(text)
@@ -62,10 +45,9 @@ def test_what_no_module_of_the_package_defines_is_refused_where_it_is_compared(c
 def test_every_function_that_the_ledger_names_is_one():
     """Reading the ledger imports no tower; this does."""
     for row in load().rows:
-        texts = [row.parts] if isinstance(row.parts, str) else list(row.parts.values())
-        texts += [one.condition for one in row.controls.values()]
-        for module, name in re.findall(r"([a-z][\w.]*)\.([a-z]\w*)\(", " ".join(texts)):
-            assert callable(getattr(importlib.import_module(f"iclutils.{module}"), name))
+        texts = [*row.conditions.values(), *(one.condition for one in row.controls.values())]
+        for name in re.findall(r"([a-z]\w*(?:\.\w+)+)\(", " ".join(texts)):
+            assert callable(function_of(name))
 
 
 @pytest.mark.parametrize(
@@ -79,14 +61,10 @@ def test_every_function_that_the_ledger_names_is_one():
 )
 def test_the_name_of_a_part_fills_its_places(name, pattern, numbers):
     parts = {"affine, d = {d}": "> 1/d", "d = 2": "> 7", "{what}, all": "> 1", "*": "> 0"}
-    found, condition = condition_of(parts, name)
-    assert (found, condition.numbers, condition.text) == (pattern, numbers, parts[pattern])
-
-
-def test_a_part_without_a_condition_is_refused():
-    assert condition_of("> 3", "")[1].text == "> 3"
-    with pytest.raises(KeyError, match="no condition for the part 'b'"):
-        condition_of({"a": "> 0"}, "b")
+    chosen, condition = condition_of(parts, name)
+    assert (chosen, condition.numbers, condition.text) == (pattern, numbers, parts[pattern])
+    with pytest.raises(KeyError, match=f"no condition for the part '{name}'"):
+        condition_of({"a": "> 0"}, name)
 
 
 def test_a_page_compares_with_what_the_condition_names():
@@ -97,34 +75,3 @@ def test_a_page_compares_with_what_the_condition_names():
         theory.compare(1.0, {})
     computed = Condition.parse("= 1 ± stats.width(trials)")
     assert computed.compare(compared_with(3.0, trials=9), {}).outcome == "supported"
-
-
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        ({"n = 3": SOME, "last": 1.2}, ""),
-        ({"n = 3": SOME}, "a: conditions without a part: \\['last'\\]"),
-        ({"n = 3": SOME, "last": 1.0, "more": 1.0}, "no condition for the part 'more'"),
-        ({"n = 3": SOME, "last": compared_with(1.0, x=2)}, "a, part 'last': .* name \\['x'\\]"),
-    ],
-)
-def test_parts_and_conditions_match_one_to_one(write, parts, message):
-    def damage(data):
-        rows = data["chapters"]["00_mini"]["claims"]
-        rows[0]["parts"] = {"n = {n}": "> 0.1", "last": "= 1 ± 0.5"}
-
-    ledger = Ledger("00_mini", path=write(damage), seed=0, n=10)
-    refused = pytest.raises((KeyError, ValueError), match=message) if message else nullcontext()
-    with refused:
-        found = ledger.check("a", parts, controls={"wrong": 9.0}, value=SOME)
-        against = {name: part.against for name, part in found.parts.items()}
-        assert against == {"n = 3": "> 0.1", "last": "= 1 to within 0.5"}
-
-
-@pytest.mark.parametrize("parts", ["above", {}, {"a": "= 1"}, {3: "> 0"}, {"{d}, {d}": "> 0"}, []])
-def test_a_row_with_no_conditions_is_refused(write, parts):
-    def damage(data):
-        data["chapters"]["00_mini"]["claims"][0]["parts"] = parts
-
-    with pytest.raises(LedgerError, match=r"row a: .*parts"):
-        load(write(damage))

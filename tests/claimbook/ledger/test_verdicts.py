@@ -73,8 +73,8 @@ def test_turned_knobs_are_marked(write, capsys):
         ("a: conditions without a control", "a", YES, {}, {}),
         ("no condition for the part 'w'", "a", YES, WRONG | {"w": NO}, {}),
         ("parts of a must hold", "a", {}, WRONG, {}),
-        ("must be an estimate or a finite number", "a", {"x": YES}, WRONG, {}),
-        ("must be an estimate or a finite number", "a", YES, WRONG, {"value": math.nan}),
+        ("the number shown of a: value must be a real", "a", {"x": YES}, WRONG, {}),
+        ("shown of a: value must be a finite", "a", YES, WRONG, {"value": math.nan}),
         ("already checked", "b", YES, WRONG, {}),
     ],
 )

@@ -46,16 +46,16 @@ def wait_until(condition):
 def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatch, capfd):
     log = tmp_path / "log"
 
-    def extend(top, machine, **options):
-        made = sweeps_here() | {"machine": machine, "clean": False, "commit": "abc"}
-        monkeypatch.setattr(sweeps, "here", lambda: made)
+    def extend(top, machine):
+        about = sweeps_here() | {"machine": machine, "clean": False, "commit": "abc"}
+        monkeypatch.setattr(sweeps, "here", lambda: about)
         sweep = Sweep(square, [{"x": x, "log": str(log)} for x in range(10, top)])
-        sweep.run("squares", **folders, **options)
+        sweep.run("squares", **folders)
         return recorded("squares", tmp_path)
 
     sweeps_here = sweeps.here
     old = extend(12, "an old machine")
-    assert capfd.readouterr().err.splitlines()[-1].startswith("squares: 2 of 2 jobs in ")
+    assert "elapsed" in capfd.readouterr().err
     assert (old["machine"], old["commit"]) == ("an old machine, one core a job", "abc-dirty")
     assert {"command", "cpu_s", "versions", "python", "date"} <= set(old)
     assert "earlier" not in old
@@ -66,8 +66,6 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatc
     assert new["machine"].startswith("a new machine")
     assert [(one["new"], one["machine"][:6]) for one in new["earlier"]] == [(2, "an old")]
     assert extend(15, "a third machine") == new
-    assert "earlier" not in extend(13, "a third machine", fresh=True)
-    assert log.read_text().split()[5:] == ["10", "11", "12"]
 
 
 def test_a_changed_function_runs_its_unfinished_jobs_anew():
