@@ -73,11 +73,11 @@ def test_every_setting_can_be_turned(chapter):
         set_parameters(read_chapter(chapter_path(chapter)), {name: value})
 
 
-def test_what_is_listed_as_fixed_or_drawn_is_of_a_row_of_the_chapter():
+def test_what_is_listed_as_fixed_or_sampled_is_of_a_row_of_the_chapter():
     for chapter in BLOCKS:
         first = first_page(chapter)
         both = [BLOCKS[name] for name in (first, first + SPECIALIST) if name in BLOCKS]
         rows = {row.id for one in both for row in one.claims}
         block = BLOCKS[chapter]
-        listed = {entry.partition(", ")[0] for entry in (*block.fixed, *block.drawn)}
+        listed = {entry.partition(", ")[0] for entry in (*block.fixed, *block.sampled)}
         assert all(filter(rows, name) for name in listed), chapter
