@@ -85,6 +85,31 @@ def sampled_errors(
     return torch.cat(found, -1)
 
 
+def fit_linear_matrix(prompt: Prompt) -> Float[Tensor, "d d"]:
+    r"""Fit the M of linear attention that has the least squared error on these prompts.
+
+    .. math:: \min_M \sum \big(g^\top M x_{n+1} - f(x_{n+1})\big)^2, \qquad g = \sum_i y_i x_i
+
+    over the prompts and their queries, by the normal equations in the entries of M. A sample's
+    counterpart of :func:`iclutils.window.theory.linear_attention.best_matrix`. Raises
+    ``ValueError`` where the prompts have not one leading axis, or are fewer than d, or their
+    queries fewer than the entries.
+    """
+    d = validation.shape("prompt.x", prompt.x, "prompts n d")["d"]
+    prompts, queries, _ = prompt.query.shape
+    if prompts < d or prompts * queries < d * d:
+        raise ValueError(
+            f"prompt must have {d} prompts and {d * d} queries to fit {d * d} entries; got "
+            f"{prompts} prompts of {queries} queries"
+        )
+    pooled = product(prompt.y.unsqueeze(-2), prompt.x).squeeze(-2)  # g: (prompts, d)
+    moments = product(prompt.query.mT, prompt.query)  # Σ x xᵀ over a prompt's queries
+    square = torch.einsum("pa,pc,pbd->abcd", pooled, pooled, moments).reshape(d * d, d * d)
+    right = pooled.mT @ (prompt.target.unsqueeze(-2) @ prompt.query).squeeze(-2)
+    M: Tensor = torch.linalg.solve(square, right.flatten()).view(d, d)
+    return M
+
+
 def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
     """The logarithm of the mean loss of trained softmax units, all on the same prompts.
 

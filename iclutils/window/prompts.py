@@ -29,6 +29,14 @@ class Prompt:
     query: Float[Tensor, "*tokens q d"]
     target: Float[Tensor, "*tasks q"]
 
+    def with_constant(self) -> "Prompt":
+        """Append a last coordinate that is 1 to every token and query: (…, d + 1).
+
+        Linear attention can then weigh a constant part of the labels apart (chapter 3).
+        """
+        x, query = (torch.nn.functional.pad(t, (0, 1), value=1.0) for t in (self.x, self.query))
+        return replace(self, x=x, query=query)
+
 
 def draw(
     function: FunctionClass,

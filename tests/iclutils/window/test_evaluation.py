@@ -8,6 +8,7 @@ import torch
 from iclutils.randomness import stream
 from iclutils.window import attention, covariates, evaluation, function_classes, prompts
 from iclutils.window.prompts import Prompt
+from iclutils.window.theory.linear_attention import LinearUnit
 
 F64 = torch.float64
 
@@ -63,6 +64,30 @@ def test_mean_errors_are_those_of_one_unit_at_a_time():
     one = (answers - batch.target).square()[1].mean()
     # sums of eight numbers in another order
     torch.testing.assert_close(found[1, 2], one)
+
+
+def test_a_fitted_matrix_has_the_least_error_and_is_the_theorys_in_the_limit(prompt: Prompt):
+    """By the gradient, which is zero there, and by the minimiser of the population loss."""
+    tasks, law = function_classes.Affine(3), covariates.Sphere(3)
+    drawn = prompts.draw(tasks, law, 20, 0.3, 8, (20_000,), stream(0, "fit"))
+    M = evaluation.fit_linear_matrix(drawn)
+    errors = (attention.predict(M, drawn, "linear") - drawn.target).square().mean()
+    for move in torch.randn(5, 3, 3, generator=stream(0, "moves"), dtype=F64):
+        moved = attention.predict(M + 1e-3 * move, drawn, "linear") - drawn.target
+        assert float(moved.square().mean()) > float(errors)
+    best = LinearUnit.of(tasks).minimiser(20, 0.3) * torch.eye(3, dtype=F64)
+    # a tenth of the entries, some four standard errors of 20 000 prompts
+    torch.testing.assert_close(M, best, rtol=0, atol=0.1 * float(best[0, 0]))
+    for size, queries in ((2, 5), (8, 1)):  # too few directions of tokens, too few queries
+        few = prompts.draw(tasks, law, 20, 0.3, queries, (size,), stream(0, "few"))
+        with pytest.raises(ValueError, match="3 prompts and 9 queries to fit 9 entries"):
+            evaluation.fit_linear_matrix(few)
+    enough = prompts.draw(tasks, law, 20, 0.3, 3, (3,), stream(0, "enough"))
+    answers = attention.predict(evaluation.fit_linear_matrix(enough), enough, "linear")
+    torch.testing.assert_close(answers, enough.target)  # as many entries as answers: exact
+    two_axes = Prompt(*(part[None] for part in (prompt.x, prompt.y, prompt.query, prompt.target)))
+    with pytest.raises(ValueError, match=r"prompt\.x must have shape"):
+        evaluation.fit_linear_matrix(two_axes)
 
 
 def test_sampled_errors_are_those_of_drawn_prompts() -> None:

@@ -27,6 +27,19 @@ def test_prompt_holds_noise_of_the_right_size() -> None:
     torch.testing.assert_close(noisy.target, clean.target)
 
 
+def test_a_constant_coordinate_is_the_last_and_changes_nothing_else() -> None:
+    law = covariates.Sphere(3)
+    plain = prompts.draw(function_classes.Affine(3), law, 5, 0.1, 2, (4,), stream(0, "prompts"))
+    longer = plain.with_constant()
+    assert longer.x.shape == (4, 5, 4)
+    assert longer.query.shape == (4, 2, 4)
+    for part, whole in ((plain.x, longer.x), (plain.query, longer.query)):
+        assert torch.equal(whole[..., :3], part)
+        assert bool((whole[..., 3] == 1).all())
+    assert longer.y is plain.y
+    assert longer.target is plain.target
+
+
 def test_classes_of_one_law_share_their_draws() -> None:
     """Every class sees what it would see alone, to the last digit."""
     B = torch.eye(5, dtype=torch.float64)[:, :2]
