@@ -13,7 +13,7 @@ LARGEST_NOISE = 1e100
 
 
 def positive(name: str, value: float) -> float:
-    """A finite real number above zero, returned as it came.
+    """Check that a number is finite, real and above zero, and return it as it came.
 
     Raises ``TypeError`` where ``value`` is no real number (a bool is none), ``ValueError`` where it
     is NaN, infinite, zero or below.
@@ -28,7 +28,7 @@ def positive(name: str, value: float) -> float:
 
 
 def nonnegative(name: str, value: float) -> float:
-    """A finite real number, zero or above, returned as it came.
+    """Check that a number is finite, real and not negative, and return it as it came.
 
     Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite
     or below zero.
@@ -37,7 +37,7 @@ def nonnegative(name: str, value: float) -> float:
 
 
 def noise(name: str, value: float) -> float:
-    """A standard deviation, zero or above, whose square a number can hold: at most 1e100.
+    """Check a standard deviation: zero or above, its square at most 1e100, so that it is a number.
 
     Raises ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN or out of
     range.
@@ -46,7 +46,7 @@ def noise(name: str, value: float) -> float:
 
 
 def real(name: str, value: object) -> float:
-    """A real number as a ``float``; one too large for it is infinite, and NaN is let through.
+    """Return a real number as a ``float``: infinite if it is too large for one; NaN is let through.
 
     Raises ``TypeError`` for anything else: text, a bool, a list, an array of several numbers.
     """
@@ -69,7 +69,7 @@ def in_range(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """A finite real number between ``low`` and ``high``, returned as it came.
+    """Check that a finite real number is between ``low`` and ``high``, and return it as it came.
 
     Both ends are allowed, except where ``open_low`` or ``open_high`` leaves one out. Raises
     ``TypeError`` where ``value`` is no real number, ``ValueError`` where it is NaN, infinite or
@@ -88,7 +88,7 @@ def in_range(
 
 
 def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
-    """A whole number from ``low`` to ``high``, both allowed, as an ``int``.
+    """Check a whole number from ``low`` to ``high``, both allowed, and return it as an ``int``.
 
     Raises ``TypeError`` where ``value`` is no whole number (neither 2.0 nor a bool is one),
     ``ValueError`` where it is outside.
@@ -106,18 +106,18 @@ def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
     return number
 
 
-def sizes(name: str, given: Iterable[int]) -> tuple[int, ...]:
-    """The sizes of some axes: whole numbers, zero or above.
+def sizes(name: str, values: Iterable[int]) -> tuple[int, ...]:
+    """Check the sizes of some axes: whole numbers, zero or above.
 
-    Raises ``TypeError`` where ``given`` is no sequence of whole numbers, ``ValueError`` where one
+    Raises ``TypeError`` where ``values`` is no sequence of whole numbers, ``ValueError`` where one
     of them is negative.
 
     >>> sizes("size", [4, 2])
     (4, 2)
     """
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise TypeError(f"{name} must be a tuple of whole numbers, such as (4, 2); got {given!r}")
-    return tuple(whole(name, number, low=0) for number in given)
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise TypeError(f"{name} must be a tuple of whole numbers, such as (4, 2); got {values!r}")
+    return tuple(whole(name, number, low=0) for number in values)
 
 
 def one_of(name: str, value: Value, allowed: Iterable[Value]) -> Value:
@@ -128,8 +128,8 @@ def one_of(name: str, value: Value, allowed: Iterable[Value]) -> Value:
     return value
 
 
-def holds(name: str, mapping: Mapping[str, object], wanted: Iterable[str]) -> None:
-    """Check that a mapping has all the ``wanted`` keys; ``KeyError`` with those that it has not."""
-    missing = [key for key in wanted if key not in mapping]
+def holds(name: str, mapping: Mapping[str, object], keys: Iterable[str]) -> None:
+    """Check that a mapping has all of these ``keys``; ``KeyError`` with those that it has not."""
+    missing = [key for key in keys if key not in mapping]
     if missing:
         raise KeyError(f"{name} must hold {missing}; got {list(mapping)}")

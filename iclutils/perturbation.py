@@ -86,14 +86,14 @@ class Perturbation(TorchFunctionMode):
     ) -> Any:
         """Call ``func``, and move what it returns where that is a draw or a start."""
         kwargs = kwargs or {}
-        found = func(*args, **kwargs)
+        result = func(*args, **kwargs)
         if func is randomness.start:
-            return self.moved(found)
+            return self.moved(result)
         begins = func is Tensor.requires_grad_ or kwargs.get("requires_grad", False)
-        if func in DRAWS or (begins and found.requires_grad):
+        if func in DRAWS or (begins and result.requires_grad):
             with torch.no_grad():
-                found.copy_(self.moved(found, bounded=func in UNIFORM))
-        return found
+                result.copy_(self.moved(result, bounded=func in UNIFORM))
+        return result
 
     def moved(self, x: Tensor, *, bounded: bool = False) -> Tensor:
         """``x`` changed by a relative 2⁹ε·ξ, a zero by that size; ``bounded`` stays in [0, 1)."""
@@ -112,13 +112,13 @@ class _Generator(np.random.Generator):
 
 
 def _moves(name: str) -> Callable[..., Any]:
-    """A method of NumPy's generator that moves what it draws."""
+    """Make a method of NumPy's generator that moves what it draws."""
     draw = getattr(np.random.Generator, name)
 
     @functools.wraps(draw)
     def moved(self: _Generator, *args: Any, **kwargs: Any) -> Any:
-        drawn = torch.from_numpy(np.asarray(draw(self, *args, **kwargs)))
-        near = self.perturbation.moved(drawn, bounded=name == "random").numpy()
+        numbers = torch.from_numpy(np.asarray(draw(self, *args, **kwargs)))
+        near = self.perturbation.moved(numbers, bounded=name == "random").numpy()
         return near if near.ndim else float(near)
 
     return moved

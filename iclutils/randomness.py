@@ -23,7 +23,7 @@ Start = TypeVar("Start", Tensor, np.ndarray)
 
 
 def stream(seed: int, *role: str | int) -> torch.Generator:
-    """An independent generator for a role, ``stream(0, "tasks", trial, block)``.
+    """Open an independent generator for a role, ``stream(0, "tasks", trial, block)``.
 
     The state is the first 63 bits of SHA-256 of the seed and the role's parts, so that skipping,
     re-ordering or parallelising other streams cannot change this one. Two different names give
@@ -50,7 +50,7 @@ def stream(seed: int, *role: str | int) -> torch.Generator:
 
 
 def normal(*size: int, generator: torch.Generator) -> Tensor:
-    """Standard normal numbers in double precision: those of ``torch.randn``, to their last digit.
+    """Draw standard normal numbers in double precision: ``torch.randn``'s, to the last digit.
 
     torch makes them of uniform ones by the formula of Box and Muller, one after the other; here it
     is applied to many at once. ``generator`` is left as ``torch.randn`` leaves it. Raises
@@ -114,7 +114,7 @@ def _box_muller(uniform: Tensor) -> Tensor:
 
 
 def _written(part: str | int) -> str:
-    """A part of a role as text; whole numbers get a "#", so that "1" and 1 name two streams."""
+    """Write a part of a role as text; whole numbers get a "#": "1" and 1 name two streams."""
     if isinstance(part, str):
         if part.startswith("#"):
             raise ValueError(f"role must not hold text that starts with '#'; got {part!r}")

@@ -40,14 +40,14 @@ def gegenbauer(
     """
     validation.whole("d", d, low=2)
     validation.finite("t", t)
-    wanted = [int(k) for k in _degrees(degrees)]
-    values = torch.empty(len(wanted), *t.shape, dtype=torch.float64)
+    whole = [int(k) for k in _degrees(degrees)]
+    values = torch.empty(len(whole), *t.shape, dtype=torch.float64)
     columns: dict[int, list[int]] = {}
-    for column, k in enumerate(wanted):
+    for column, k in enumerate(whole):
         columns.setdefault(k, []).append(column)
     before = torch.zeros_like(t)
     now = torch.ones_like(t)
-    for k in range(max(wanted, default=0) + 1):
+    for k in range(max(whole, default=0) + 1):
         for column in columns.get(k, ()):
             values[column] = now
         following = t
@@ -60,7 +60,7 @@ def gegenbauer(
 
 
 def multiplicity(degrees: Real[Tensor, " K"], d: int) -> Float[Tensor, " K"]:
-    r"""Number of linearly independent spherical harmonics of each degree in dimension d.
+    r"""Count the linearly independent spherical harmonics of each degree in dimension d.
 
     .. math:: N_0 = 1,\qquad N_k = \frac{2k+d-2}{k}\binom{k+d-3}{k-1}
 
@@ -78,7 +78,7 @@ def multiplicity(degrees: Real[Tensor, " K"], d: int) -> Float[Tensor, " K"]:
 
 
 def characteristic(squared: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
-    r"""The characteristic function of a coordinate of a uniform unit vector, at :math:`r^2`.
+    r"""Compute the characteristic function of a uniform unit vector's coordinate, at :math:`r^2`.
 
     .. math:: \varphi(r) = E\cos(r w_1) = \Gamma(d/2)\,(2/r)^{d/2-1}J_{d/2-1}(r)
               = {}_0F_1\bigl(;\tfrac d2;-\tfrac{r^2}4\bigr)
@@ -96,7 +96,7 @@ def characteristic(squared: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*
 
 
 def wave_product(t: Float[Tensor, "*batch"], d: int, frequency: float) -> Float[Tensor, "*batch"]:
-    r"""The mean product of a random wave's values at two unit vectors with :math:`x^\top y=t`.
+    r"""Compute the mean product of a random wave at two unit vectors with :math:`x^\top y=t`.
 
     .. math:: E\cos(Lw^\top x)\cos(Lw^\top y)
               = \tfrac12\bigl[\varphi(L\sqrt{2-2t}) + \varphi(L\sqrt{2+2t})\bigr]
@@ -118,7 +118,7 @@ def wave_product(t: Float[Tensor, "*batch"], d: int, frequency: float) -> Float[
 
 
 def _wave_product(t: Float[Tensor, "*batch"], d: int, frequency: float) -> Float[Tensor, "*batch"]:
-    """The same from its formula, two Bessel functions for each t."""
+    """Compute the same from its formula, two Bessel functions for each t."""
     apart, along = (frequency**2 * (2 + 2 * s * t).clamp(min=0) for s in (-1, 1))
     return 0.5 * (characteristic(apart, d) + characteristic(along, d))
 
@@ -137,7 +137,7 @@ def _series(d: int, frequency: float) -> tuple[float, ...]:
 
 
 def log_partition(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
-    r"""The logarithm of the mean of :math:`e^{wt}`, for windows :math:`w \ge 0`.
+    r"""Compute the logarithm of the mean of :math:`e^{wt}`, for windows :math:`w \ge 0`.
 
     .. math:: \log E\,e^{wt} = \log\bigl[\Gamma(d/2)(2/w)^{d/2-1}I_{d/2-1}(w)\bigr]
 
@@ -149,15 +149,15 @@ def log_partition(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]
     at = torch.where(small, torch.ones_like(w), w)
     bessel = torch.as_tensor(special.ive(order, at.numpy()))
     prefactor = special.gammaln(d / 2) + order * torch.log(2 / at)
-    found = torch.where(small, w**2 / (2 * d), prefactor + bessel.log() + at)
+    value = torch.where(small, w**2 / (2 * d), prefactor + bessel.log() + at)
     lost = ~small & (bessel < TINY)
     if bool(lost.any()):
-        found = torch.where(lost, _log_partition_series(at, d), found)
-    return found
+        value = torch.where(lost, _log_partition_series(at, d), value)
+    return value
 
 
 def _log_partition_series(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
-    """The same for windows far below d, where the Bessel function itself underflows."""
+    """Compute the same for windows far below d, where the Bessel function itself underflows."""
     first = w.square() / (2 * d)
     second = first.square() / (d + 2)
     whole = torch.as_tensor(special.hyp0f1(d / 2, (w.square() / 4).numpy()))
@@ -167,7 +167,7 @@ def _log_partition_series(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "
 def tilted_average(
     w: Float[Tensor, "*batch"], d: int, degrees: Int[Tensor, " K"]
 ) -> Float[Tensor, "*batch K"]:
-    r"""The mean of :math:`P_k(t)` under the tilted law, whose density gains a factor e^{wt}.
+    r"""Compute the mean of :math:`P_k(t)` under the tilted law: its density gains a factor e^{wt}.
 
     .. math:: \frac{E\,e^{wt}P_k(t)}{E\,e^{wt}} = \frac{I_{k+d/2-1}(w)}{I_{d/2-1}(w)}
 
@@ -193,7 +193,7 @@ def tilted_average(
 def _bessel_ratios(
     w: Float[Tensor, "*batch"], order: float, degrees: Int[Tensor, " K"]
 ) -> Float[Tensor, "*batch K"]:
-    r"""The ratios :math:`I_{k+\nu}(w)/I_\nu(w)` where the functions underflow, w far below ν.
+    r"""Compute :math:`I_{k+\nu}(w)/I_\nu(w)` where the functions underflow, w far below ν.
 
     .. math::
 
@@ -212,7 +212,7 @@ def _bessel_ratios(
 
 
 def cap_area(epsilon: Float[Tensor, "*batch"] | float, d: int) -> Float[Tensor, "*batch"]:
-    r"""The share of the sphere with :math:`t \ge 1-\epsilon`, for ε in [0, 2].
+    r"""Compute the share of the sphere with :math:`t \ge 1-\epsilon`, for ε in [0, 2].
 
     .. math:: \tfrac12 I_{1-(1-\epsilon)^2}\bigl(\tfrac{d-1}2,\tfrac12\bigr)
 
@@ -231,11 +231,11 @@ def cap_area(epsilon: Float[Tensor, "*batch"] | float, d: int) -> Float[Tensor, 
 
 
 def _degrees(degrees: Real[Tensor, " K"]) -> Float[Tensor, " K"]:
-    """The degrees in float64, checked."""
+    """Check the degrees, and return them in float64."""
     return validation.wholes("degrees", degrees, low=0).double()
 
 
 def _window(w: Float[Tensor, "*batch"], d: int) -> Float[Tensor, "*batch"]:
-    """The window in float64, checked."""
+    """Check the window, and return it in float64."""
     validation.whole("d", d, low=2)
     return validation.within("w", torch.as_tensor(w, dtype=torch.float64), 0.0, WIDEST)

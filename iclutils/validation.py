@@ -42,7 +42,7 @@ __all__ = [
 
 
 def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
-    """A tensor without NaN and infinity, returned as it came.
+    """Return a tensor without NaN and infinity, returned as it came.
 
     Raises ``TypeError`` for what is no tensor, ``ValueError`` with the number of bad entries.
     """
@@ -63,7 +63,7 @@ def finite(name: str, tensor: Shaped[Tensor, "..."]) -> Shaped[Tensor, "..."]:
 def within(
     name: str, tensor: Shaped[Tensor, "..."], low: float, high: float
 ) -> Shaped[Tensor, "..."]:
-    """A tensor whose entries are all finite and in [``low``, ``high``], returned as it came.
+    """Return a tensor whose entries are all finite and in [``low``, ``high``], returned as it came.
 
     Raises ``TypeError`` for what is no tensor, ``ValueError`` with the first entry outside.
     """
@@ -78,7 +78,7 @@ def within(
 def wholes(
     name: str, tensor: Shaped[Tensor, "..."], low: int, high: int | None = None
 ) -> Shaped[Tensor, "..."]:
-    """A tensor of whole numbers from ``low`` to ``high``, of any dtype, returned as it came.
+    """Return a tensor of whole numbers from ``low`` to ``high``, of any dtype, returned as it came.
 
     Raises ``TypeError`` for what is no tensor, ``ValueError`` with the first entry that is not
     whole or is outside.
@@ -94,7 +94,7 @@ def wholes(
 
 
 def shape(name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int) -> dict[str, int]:
-    """The sizes of a tensor's axes by letter, ``shape("x", x, "... n d", d=5)["n"]``.
+    """Return the sizes of a tensor's axes by letter, ``shape("x", x, "... n d", d=5)["n"]``.
 
     ``pattern`` has one letter or word per axis, ``...`` first for any leading axes, and whole
     numbers for fixed sizes. A letter that occurs twice, or is given in ``sizes``, must agree.
@@ -113,20 +113,20 @@ def shape(name: str, tensor: Shaped[Tensor, "..."], pattern: str, **sizes: int) 
         wrong = len(actual) < len(letters)
     else:
         wrong = len(actual) != len(letters)
-    found = dict(sizes)
+    values = dict(sizes)
     last = actual[len(actual) - len(letters) :]
     for letter, size in zip(letters, last, strict=False):
-        expected = int(letter) if letter.isdigit() else found.setdefault(letter, size)
+        expected = int(letter) if letter.isdigit() else values.setdefault(letter, size)
         wrong = wrong or expected != size
     if wrong:
-        given = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
-        rule = f" with {given}" if given else ""
+        fixed = ", ".join(f"{letter} = {size}" for letter, size in sizes.items())
+        rule = f" with {fixed}" if fixed else ""
         raise ValueError(f"{name} must have shape ({pattern}){rule}; got {actual}")
-    return found
+    return values
 
 
 def orthonormal(name: str, columns: Shaped[Tensor, "*batch d k"]) -> Shaped[Tensor, "*batch d k"]:
-    r"""A matrix, or a batch of them, whose columns are orthonormal to 1e-8.
+    r"""Return a matrix, or a batch of them, whose columns are orthonormal to 1e-8.
 
     Raises ``ValueError`` where an entry is not finite, and with the largest entry of
     :math:`|B^\top B - I|` where they are not.

@@ -38,7 +38,7 @@ class Curve(NamedTuple):
 def published_curve(
     rows: Sequence[Mapping[str, Any]], d: int, *, name: str = "icl", checkpoint: int | None = None
 ) -> Curve:
-    """The errors ``name`` at one ``d`` among published rows.
+    """Select the errors ``name`` at one ``d`` among published rows.
 
     Where a row has several checkpoints it is that one; where rows have different numbers of runs,
     the first that all have. Raises ``ValueError`` where there is no such row or checkpoint.
@@ -66,7 +66,7 @@ class Rise(NamedTuple):
 
 
 def top(tau: Float[Tensor, " T"], logs: Float[Tensor, "T R"], factor: float) -> Estimate:
-    r"""The logarithm of the τ at which the error is largest.
+    r"""Compute the logarithm of the τ at which the error is largest.
 
     The vertex of the least-squares parabola in :math:`\log\tau` through all runs within a
     ``factor`` of the place at which the mean over five neighbouring τ is largest; its error is that
@@ -129,15 +129,15 @@ def _highest(logs: Float[Tensor, "T R"]) -> int:
 
 
 def with_bars(
-    places: Collection[Estimate], units: Sequence[float]
-) -> tuple[Float[Tensor, " places"], Float[Tensor, "2 places"]]:
-    """Return places, estimated as logarithms, over their units, and the lengths of their bars.
+    peaks: Collection[Estimate], units: Sequence[float]
+) -> tuple[Float[Tensor, " peaks"], Float[Tensor, "2 peaks"]]:
+    """Return peaks, estimated as logarithms, over their units, and the lengths of their bars.
 
     >>> with_bars([Estimate(0.0, 0.0, 9)], [2.0])[0]
     tensor([0.5000], dtype=torch.float64)
     """
-    halves = [(-place.half_width, 0.0, place.half_width) for place in places]
-    logs = torch.tensor([place.value for place in places], dtype=torch.float64)
+    halves = [(-peak.half_width, 0.0, peak.half_width) for peak in peaks]
+    logs = torch.tensor([peak.value for peak in peaks], dtype=torch.float64)
     ends = (logs[:, None] + torch.tensor(halves, dtype=torch.float64)).exp()
     low, middle, high = ends.T / torch.tensor(units, dtype=torch.float64)
     return middle, torch.stack([middle - low, high - middle])
@@ -155,9 +155,9 @@ class Curves(NamedTuple):
         return min(range(len(self.numbers)), key=lambda i: abs(self.numbers[i] - n))
 
     def only(self, numbers: Sequence[float]) -> "Curves":
-        """The curves at the numbers of prompts nearest to these."""
-        kept = [self.at(n) for n in numbers]
-        return Curves([self.numbers[i] for i in kept], self.train[kept], self.icl[kept])
+        """Select the curves at the numbers of prompts nearest to these."""
+        rows = [self.at(n) for n in numbers]
+        return Curves([self.numbers[i] for i in rows], self.train[rows], self.icl[rows])
 
     @property
     def final(self) -> "Curves":
@@ -166,7 +166,7 @@ class Curves(NamedTuple):
 
 
 def curves(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Curves:
-    """The recorded ``train`` and ``icl`` errors of the rows with these settings.
+    """Select the recorded ``train`` and ``icl`` errors of the rows with these settings.
 
     Where rows have different numbers of sets, the first of them that all have. Raises
     ``ValueError`` where no row has the settings or two have the same n.
@@ -185,7 +185,7 @@ def curves(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Curves:
 
 
 def fitted(final: Curves, noise: float) -> Estimate:
-    """The number of prompts at which the mean training error crosses the ``noise``.
+    """Return the number of prompts at which the mean training error crosses the ``noise``.
 
     Of the geometric mean over sets, by the jackknife. Raises ``ValueError`` where ``noise`` is not
     positive or is not crossed.
@@ -200,9 +200,9 @@ def grid_error(final: Curves, noise: float) -> float:
     A third of the most that it moves where one of its two neighbours is left out: the gap is then
     twice as wide, and linear interpolation errs four times as much. Raises as :func:`fitted`.
     """
-    place = fitted(final, noise).value
-    below = max(i for i, n in enumerate(final.numbers) if n <= place)
-    return max(abs(_fitted_without(final, noise, i) - place) for i in (below, below + 1)) / 3
+    end = fitted(final, noise).value
+    below = max(i for i, n in enumerate(final.numbers) if n <= end)
+    return max(abs(_fitted_without(final, noise, i) - end) for i in (below, below + 1)) / 3
 
 
 def _fitted_without(final: Curves, noise: float, left_out: int) -> float:
@@ -212,7 +212,7 @@ def _fitted_without(final: Curves, noise: float, left_out: int) -> float:
 
 
 def peak(final: Curves) -> Estimate:
-    """The logarithm of the number of prompts at the top of the parabola through the mean errors.
+    """Locate the top of the parabola through the mean errors: the log of its number of prompts.
 
     Raises what :func:`iclutils.stats.summit` raises.
     """
@@ -220,7 +220,7 @@ def peak(final: Curves) -> Estimate:
 
 
 def moved(early: Curves, late: Curves) -> Estimate:
-    """The logarithm of the peak's number of prompts of ``late`` less that of ``early``, in pairs.
+    """Compute by how much the log of the peak's number of prompts is larger in ``late``, in pairs.
 
     Set i of the one is set i of the other, so that the jackknife leaves both out. Raises
     ``ValueError`` where they have different numbers of prompts or sets, and what
@@ -265,7 +265,7 @@ def share_around(
 
 
 def halfway(kappas: Sequence[float], logs: Float[Tensor, "P T"]) -> Estimate:
-    """The decimal logarithm of the κ at which half of the fall of the mean curve is behind.
+    """Compute the decimal logarithm of the κ at which half of the fall of the mean curve is behind.
 
     By the jackknife. Raises ``ValueError`` where the κ do not rise or are not one for each row, and
     where the curve does not cross that height.
@@ -282,7 +282,7 @@ def _logs_of(kappas: Sequence[float], logs: Float[Tensor, "P T"]) -> list[float]
 
 
 def _between(x: Sequence[float], means: Float[Tensor, " P"], at: float) -> float:
-    """The height at one place of the line through the means."""
-    last = max(1, sum(place < at for place in x))
+    """Return the height at one place of the line through the means."""
+    last = max(1, sum(level < at for level in x))
     part = (at - x[last - 1]) / (x[last] - x[last - 1])
     return float(torch.lerp(means[last - 1], means[last], part))

@@ -42,14 +42,14 @@ def dmmse_errors(
     >>> dmmse_errors(tasks, 6, 0.1, draw, 2, fresh=False).tolist()
     [0.1, 0.1]
     """
-    tasks, drawn = _drawn(tasks, ell, rho, generator, contexts, fresh)
-    shifted = torch.einsum("cdi,kd->cki", drawn.root, tasks)
-    away = (drawn.seen[:, None] - shifted).square().sum(2)
+    tasks, contexts_of = _draw(tasks, ell, rho, generator, contexts, fresh)
+    shifted = torch.einsum("cdi,kd->cki", contexts_of.root, tasks)
+    away = (contexts_of.seen[:, None] - shifted).square().sum(2)
     estimate = torch.softmax(-away / (2 * rho), 1) @ tasks
-    return rho + (estimate - drawn.w).square().sum(1) / tasks.shape[1]
+    return rho + (estimate - contexts_of.w).square().sum(1) / tasks.shape[1]
 
 
-class _Drawn(NamedTuple):
+class _Contexts(NamedTuple):
     """Contexts: a root R of :math:`X^\top X`, what is seen of the labels in it, and the tasks."""
 
     root: Float[Tensor, "contexts d d"]
@@ -57,15 +57,15 @@ class _Drawn(NamedTuple):
     w: Float[Tensor, "contexts d"]
 
 
-def _drawn(
+def _draw(
     tasks: Float[Tensor, "k d"],
     ell: int,
     rho: float,
     generator: torch.Generator,
     contexts: int,
     fresh: bool,
-) -> tuple[Float[Tensor, "k d"], _Drawn]:
-    """The list in double precision, and contexts with tasks that are ``fresh``, or of the list."""
+) -> tuple[Float[Tensor, "k d"], _Contexts]:
+    """Draw contexts with ``fresh`` tasks or the list's, and return the list in double precision."""
     k, d = validation.shape("tasks", tasks, "k d").values()
     tasks = validation.within("tasks", tasks, -LARGEST, LARGEST).double()
     validation.whole("ell", ell, low=d)
@@ -81,24 +81,24 @@ def _drawn(
     noise = normal(contexts, d, generator=generator)
     # Rᵀw + noise, because XᵀX = RRᵀ and Xᵀε = √ρ R·noise
     seen = torch.einsum("cdi,cd->ci", root, w) + math.sqrt(rho) * noise
-    return tasks, _Drawn(root, seen, w)
+    return tasks, _Contexts(root, seen, w)
 
 
 def mean_errors(
     k: int, context: Context, seed: int, lists: int, contexts: int, *, fresh: bool
 ) -> Float[Tensor, " lists"]:
-    """The mean error of dMMSE for each of ``lists`` lists of ``k`` tasks.
+    """Compute the mean error of dMMSE for each of ``lists`` lists of ``k`` tasks.
 
     Over ``contexts`` contexts with tasks that are ``fresh``, or of the list. Raises what
     :func:`iclutils.regression.dmmse.dmmse_errors` raises.
     """
-    found = []
+    means = []
     for b in range(validation.whole("lists", lists)):
         tasks = draw_tasks(k, context.d, stream(seed, "rival", k, b))
         generator = stream(seed, "rival contexts", k, b)
-        drawn = dmmse_errors(tasks, context.ell, context.rho, generator, contexts, fresh=fresh)
-        found.append(drawn.mean())
-    return torch.stack(found)
+        errors = dmmse_errors(tasks, context.ell, context.rho, generator, contexts, fresh=fresh)
+        means.append(errors.mean())
+    return torch.stack(means)
 
 
 SOFTNESS = tuple(10 ** (i / 4) for i in range(17))  # from dMMSE's weights to a ten-thousandth
@@ -123,7 +123,7 @@ def best_average(
     scaled: bool = False,
     softness: Sequence[float] = SOFTNESS,
 ) -> Average:
-    r"""The average over a list of ``k`` tasks that errs least, of those with softer weights.
+    r"""Find the average over a list of ``k`` tasks that errs least, of those with softer weights.
 
     .. math::
         \hat w = c\sum_j p_jw_j, \quad
@@ -139,12 +139,12 @@ def best_average(
     validation.whole("the number of softness", len(softness))
     allowed = [validation.positive("softness", s) for s in softness]
     softer = torch.tensor(allowed, dtype=torch.float64)
-    found = []
+    parts = []
     for b in range(validation.whole("lists", lists)):
         tasks = draw_tasks(k, context.d, stream(seed, "rival", k, b))
         generator = stream(seed, "rival contexts", k, b)
-        found.append(_moments(tasks, context, generator, contexts, softer, fresh))
-    square, along, size = torch.stack(found, 2)
+        parts.append(_moments(tasks, context, generator, contexts, softer, fresh))
+    square, along, size = torch.stack(parts, 2)
     constant = along.mean(1) / square.mean(1) if scaled else torch.ones_like(softer)
     errors = constant[:, None] * (constant[:, None] * square - 2 * along) + size + context.rho
     best = int(errors.mean(1).argmin())
@@ -163,14 +163,14 @@ def _moments(
 
     Each over d, so that the error of c times the average is ρ + c² · first − 2c · second + third.
     """
-    tasks, drawn = _drawn(tasks, context.ell, context.rho, generator, contexts, fresh)
-    gram = (drawn.root @ drawn.root.mT).flatten(1)
+    tasks, sample = _draw(tasks, context.ell, context.rho, generator, contexts, fresh)
+    gram = (sample.root @ sample.root.mT).flatten(1)
     pairs = torch.einsum("ki,kj->kij", tasks, tasks).flatten(1)
-    seen = torch.einsum("cdi,ci->cd", drawn.root, drawn.seen)
+    seen = torch.einsum("cdi,ci->cd", sample.root, sample.seen)
     away = gram @ pairs.mT - 2 * seen @ tasks.mT  # but for what is the same for all tasks
-    found = []
+    columns = []
     for s in softness:
         average = torch.softmax(-away / (2 * context.rho * s), 1) @ tasks
-        both = ((average, average), (average, drawn.w), (drawn.w, drawn.w))
-        found.append(torch.stack([(a * b).sum(1).mean() for a, b in both]) / context.d)
-    return torch.stack(found, 1)
+        both = ((average, average), (average, sample.w), (sample.w, sample.w))
+        columns.append(torch.stack([(a * b).sum(1).mean() for a, b in both]) / context.d)
+    return torch.stack(columns, 1)

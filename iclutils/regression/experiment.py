@@ -1,7 +1,8 @@
 r"""The experiment at finite size: draw a pretraining set, train Γ, find its exact errors."""
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -76,11 +77,11 @@ class Setting:
         return self.n if self.kappa == math.inf else max(1, round(self.kappa * self.d))
 
     def tasks(self, seed: int, trial: int) -> Float[Tensor, "k d"]:
-        """The pretraining tasks of one trial: a function of (seed, trial, k, d) alone."""
+        """Draw the pretraining tasks of one trial: a function of (seed, trial, k, d) alone."""
         return _tasks(self.k, self.d, self.normalised, seed, trial)
 
     def prompts(self, seed: int, trial: int) -> Prompts:
-        """The pretraining prompts of one trial, balanced over its tasks."""
+        """Draw the pretraining prompts of one trial, balanced over its tasks."""
         generator = stream(seed, "prompts", self.d, self.ell, self.n, self.k, trial)
         return sample(self.tasks(seed, trial), self.context, generator, n=self.n)
 
@@ -102,7 +103,7 @@ class Setting:
 
 
 def _tasks(k: int, d: int, normalised: bool, seed: int, trial: int) -> Float[Tensor, "k d"]:
-    """The ``k`` pretraining tasks of one trial."""
+    """Draw the ``k`` pretraining tasks of one trial."""
     return draw_tasks(k, d, stream(seed, "tasks", d, k, trial), normalised=normalised)
 
 
@@ -138,16 +139,16 @@ def errors(
         raise ValueError("ridges must hold at least one ridge; got none")
     prompts = setting.prompts(seed, trial)
     train, fresh = setting.moments(seed, trial)
-    found = []
+    rows = []
     for gamma in (solution.gamma for solution in solve_each(prompts, ridges, tol=tol)):
-        found.append([fresh.error(gamma, setting.rho), train.error(gamma, setting.rho)])
-    return torch.tensor(found, dtype=torch.float64)
+        rows.append([fresh.error(gamma, setting.rho), train.error(gamma, setting.rho)])
+    return torch.tensor(rows, dtype=torch.float64)
 
 
 def equivalent(
     setting: Setting, lam: float, seed: int, trial: int, *, corner: bool = True
 ) -> Errors:
-    """The errors that the deterministic equivalent expects on the tasks of one trial.
+    """Compute the errors that the deterministic equivalent expects on the tasks of one trial.
 
     See :func:`iclutils.regression.theory.equivalents.finite_equivalent`, also for what is raised.
     ``corner=False`` leaves the last entry of v out, and with it d of the d(d+1) features.
@@ -160,7 +161,7 @@ def equivalent(
 
 
 def leveraged(setting: Setting, lam: float, seed: int, trial: int, *, m: int = 5000) -> Errors:
-    """The same with the spread of the leverages, from about ``m`` prompts that are not trained on.
+    """Add the spread of the leverages, from about ``m`` prompts that are not trained on.
 
     See :func:`iclutils.regression.theory.equivalents.leverage_equivalent`, also for what is raised.
     """
@@ -172,7 +173,7 @@ def leveraged(setting: Setting, lam: float, seed: int, trial: int, *, m: int = 5
 def leveraged_estimate(
     setting: Setting, lam: float, seed: int, *, draws: int, leverages: int, m: int = 2000
 ) -> Estimate:
-    r"""The expected :math:`e_{ICL}` with leverages, over lists of tasks.
+    r"""Compute the expected :math:`e_{ICL}` with leverages, over lists of tasks.
 
     The mean of :func:`equivalent` over ``draws`` ≥ 2 lists, and of what the leverages add over the
     first ``leverages`` ≥ 2 of them, which costs more a list and spreads less. The two count as
@@ -189,10 +190,32 @@ def leveraged_estimate(
     return weighted([1.0, 1.0], [estimate(equal), estimate(spread - equal[:leverages])])
 
 
+def theory_curve(
+    theory: Callable[..., Errors],
+    settings: Sequence[Setting],
+    lam: float,
+    seed: int,
+    trials: int,
+    **options: bool | int,
+) -> Float[Tensor, "trials settings 2"]:
+    """Compute what a theory expects of :func:`curve`: (e_ICL, e_IDG) for every trial and setting.
+
+    ``theory`` is :func:`equivalent` or :func:`leveraged`, called with the ``options``. Raises
+    ``ValueError`` unless ``trials`` is at least 1 and there is a setting, and what it raises.
+    """
+    validation.whole("trials", trials)
+    if not settings:
+        raise ValueError("settings must hold at least one Setting; got none")
+    pairs = itertools.product(range(trials), settings)
+    points = [theory(setting, lam, seed, trial, **options) for trial, setting in pairs]
+    both = torch.tensor([(point.icl, point.idg) for point in points], dtype=torch.float64)
+    return both.view(trials, len(settings), 2)
+
+
 def curve(
     settings: Sequence[Setting], lam: float, seed: int, trials: int
 ) -> Float[Tensor, "trials settings 2"]:
-    """The errors (e_ICL, e_IDG) for every trial and setting at one ridge ``lam`` ≥ 0.
+    """Compute the errors (e_ICL, e_IDG) for every trial and setting at one ridge ``lam`` ≥ 0.
 
     Raises ``ValueError`` unless ``trials`` is at least 1 and there is a setting.
     """

@@ -61,7 +61,7 @@ def layer_output(
     *,
     softmax: bool = False,
 ) -> Float[Tensor, "models prompts"]:
-    """The answers ŷ of B layers with weights ``u`` and ``m``, each on its own prompts ``z``.
+    """Compute the answers ŷ of B layers with weights ``u`` and ``m``, each on its prompts ``z``.
 
     Raises ``ValueError`` where a shape does not fit.
     """
@@ -76,7 +76,7 @@ def slopes(
     *,
     softmax: bool = False,
 ) -> Slopes:
-    r"""The answers ŷ, their derivatives by u, and those by Mx.
+    r"""Compute the answers ŷ, their derivatives by u, and those by Mx.
 
     .. math:: \frac{\partial\hat y}{\partial u} = \sum_j p_j z_j,\qquad
               \frac{\partial\hat y}{\partial(Mx)} = \sum_j c_j z_j,
@@ -101,7 +101,7 @@ def jacobian(
     *,
     softmax: bool = False,
 ) -> Float[Tensor, "models prompts e**2"]:
-    r"""The derivatives of the answers ŷ by u and M, flattened, u first.
+    r"""Compute the derivatives of the answers ŷ by u and M, flattened, u first.
 
     Those by M are :math:`\partial\hat y/\partial(Mx)\,x^\top`, see :func:`slopes`. Raises
     ``ValueError`` where a shape does not fit.
@@ -115,7 +115,7 @@ def flattened(
     by_query: Float[Tensor, "models prompts e"],
     x: Float[Tensor, "models prompts e-1"],
 ) -> Float[Tensor, "models prompts e**2"]:
-    r"""The derivatives by u and by M, of rank one for each prompt, in one row for each prompt."""
+    r"""Flatten the derivatives by u and by M, of rank one for a prompt, into a row for each."""
     by_m = by_query.unsqueeze(-1) * x.unsqueeze(-2)
     return torch.cat([by_u, by_m.flatten(2)], 2)
 
@@ -161,7 +161,7 @@ def linear_attention(
     value: Float[Tensor, "*#batch e e"],
     key_query: Float[Tensor, "*#batch e e"],
 ) -> Float[Tensor, "*batch e m"]:
-    r"""The layer's output.
+    r"""Compute the layer's output.
 
     .. math:: A(Z) = Z + \tfrac1\ell (VZ)(KZ)^\top(QZ)
 
@@ -177,7 +177,7 @@ def linear_attention(
 def reduced_weights(
     value: Float[Tensor, "*batch e e"], key_query: Float[Tensor, "*batch e e"]
 ) -> Float[Tensor, "*batch e-1 e"]:
-    r"""The reduced parameter, exact where the last row of V is zero but for its last entry.
+    r"""Return the reduced parameter, exact where the last row of V is zero but for its last entry.
 
     .. math:: \Gamma = v_{22}\begin{bmatrix}\tfrac1d M_{11}^\top & m_{21}\end{bmatrix}
 
@@ -193,7 +193,7 @@ def reduced_weights(
 def reduced_prediction(
     z: Float[Tensor, "*batch e m"], gamma: Float[Tensor, "*#batch e-1 e"]
 ) -> Float[Tensor, "*batch"]:
-    r"""The reduced model's answer :math:`\langle\Gamma, H_Z\rangle`, from the tokens.
+    r"""Compute the reduced model's answer :math:`\langle\Gamma, H_Z\rangle`, from the tokens.
 
     .. math::
         H_Z = x_{\ell+1}\bigl[\tfrac d\ell\sum_i y_ix_i^\top,\; \tfrac1\ell\sum_i y_i^2\bigr]
@@ -217,7 +217,7 @@ def reduced_prediction(
 
 
 def _sizes(z: Float[Tensor, "*batch e m"]) -> tuple[int, int]:
-    """The rows and columns of Z, a token above its label in each: two of either at least."""
+    """Count the rows and columns of Z, a token above its label in each: two of either at least."""
     rows, columns = validation.shape("z", z, "... e m").values()
     validation.whole("the rows of z", rows, low=2)
     validation.whole("the columns of z, tokens and a query,", columns, low=2)

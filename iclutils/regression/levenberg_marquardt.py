@@ -80,13 +80,13 @@ class LeastSquares:
         return product(self.z, self.z.mT) / (self.z.shape[-1] - 1)
 
     def of(self, chosen: Tensor) -> "LeastSquares":
-        """The problem of the ``chosen`` layers alone, without the prompts that none of them has."""
+        """Restrict the problem to the ``chosen`` layers, and to prompts that one of them has."""
         z, y, mask = self.fleet.z[chosen], self.fleet.y[chosen], self.fleet.mask[chosen]
         most = int(mask.sum(1).max()) if len(mask) else 0
         return LeastSquares(Fleet(z[:, :most], y[:, :most], mask[:, :most]), self.softmax)
 
     def split(self, theta: Float[Tensor, "models parameters"]) -> Weights:
-        """The weights u and M."""
+        """Split the parameters into the weights u and M."""
         e = self.fleet.z.shape[2]
         return Weights(theta[:, :e], theta[:, e:].reshape(len(theta), e, e - 1))
 
@@ -119,7 +119,7 @@ class LeastSquares:
         return Slopes(answer, by_u, by_query)
 
     def at(self, theta: Float[Tensor, "models parameters"]) -> State:
-        """The weights ``theta``, their sums of squares and the normal equations there."""
+        """Compute the sums of squares and the normal equations at the weights ``theta``."""
         answer, by_u, by_query = self.slopes(*self.split(theta))
         residual = answer - self.y
         j = flattened(by_u, by_query, self.x)
@@ -127,7 +127,7 @@ class LeastSquares:
         return State(theta, residual.square().sum(1), j.mT @ j, slope)
 
     def gradient(self, u: Float[Tensor, "models e"], m: Float[Tensor, "models e e-1"]) -> Weights:
-        """The gradient of each layer's mean squared error in u and M."""
+        """Compute the gradient of each layer's mean squared error in u and M."""
         share = 2 / self.fleet.mask.sum(1, keepdim=True)
         if self.softmax:
             answer, by_u, by_query = self.slopes(u, m)
@@ -141,7 +141,7 @@ class LeastSquares:
         return Weights(of_u, product((pull * by_query).mT, self.x))
 
     def cosine(self, state: State) -> Float[Tensor, " models"]:
-        """The largest cosine between a layer's residuals and a column of J; 0 for an exact fit."""
+        """Compute the largest cosine of the residuals with a column of J; 0 for an exact fit."""
         lengths = state.matrix.diagonal(dim1=1, dim2=2).sqrt() * state.loss.sqrt()[:, None]
         # a weight without influence has a column of zeros, and cosine 0
         cosine = (state.slope.abs() / lengths.clamp_min(torch.finfo(torch.float64).tiny)).amax(1)
@@ -162,7 +162,7 @@ class LeastSquares:
 
 
 def of_one_size(fleet: Fleet, chosen: Bool[Tensor, " models"]) -> list[Int[Tensor, " _"]]:
-    """The chosen layers, those with as many prompts together: none carries another's padding."""
+    """Group the chosen layers by number of prompts, so that none carries another's padding."""
     sizes = fleet.mask.sum(1)
     return [(chosen & (sizes == size)).nonzero()[:, 0] for size in torch.unique(sizes[chosen])]
 
@@ -286,10 +286,10 @@ def _minimise(
             moves = (cosine > RESTING) | (state.loss > ROUNDING * power) & (cosine == 0)
             if not bool(moves.all()):
                 theta[active] = state.theta
-                kept = moves.nonzero()[:, 0]
-                active, power, damping = active[kept], power[kept], damping[kept]
-                state = State(*(part[kept] for part in state))
-                problem = problem.of(kept)
+                rows = moves.nonzero()[:, 0]
+                active, power, damping = active[rows], power[rows], damping[rows]
+                state = State(*(part[rows] for part in state))
+                problem = problem.of(rows)
             if not len(active):
                 return theta
         damped = state.matrix + damping[:, None, None] * eye
@@ -337,7 +337,7 @@ def train(
     alike = of_one_size(fleet, torch.ones(len(u), dtype=torch.bool))
     problems = [(rows, whole.of(rows)) for rows in alike]
     of_u, of_m = torch.empty_like(u), torch.empty_like(k.mT)
-    kept = []
+    snapshots = []
     for step in range(1, max(checkpoints) + 1):
         m = product(k.mT, q[..., :-1])
         for rows, problem in problems:
@@ -353,14 +353,14 @@ def train(
                     f"learning_rate must be smaller; with {learning_rate:g} a layer diverged within"
                     f" {step} steps"
                 )
-            kept.append(Layers(u.clone(), m, softmax))
-    return kept
+            snapshots.append(Layers(u.clone(), m, softmax))
+    return snapshots
 
 
 def fresh_errors(
     layers: Layers, d: int, rho: float, seed: int, each: int
 ) -> Float[Tensor, "numbers each"]:
-    r"""The error of each layer on 400 fresh prompts of its own, at :math:`\ell=d`.
+    r"""Compute the error of each layer on 400 fresh prompts of its own, at :math:`\ell=d`.
 
     A row for each number of prompts that the layers were trained on, ``each`` layers in turn.
     Raises what :func:`iclutils.regression.training_sets.draw_fleet` raises, and ``RuntimeError``

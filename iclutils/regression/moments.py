@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils import validation
+from iclutils.randomness import normal
 from iclutils.regression.samplers import LARGEST, Context
 
 
@@ -24,7 +25,7 @@ class Moments:
     power: float
 
     def error(self, gamma: Float[Tensor, "d d+1"], rho: float) -> float:
-        r"""The exact test error of the predictor :math:`x^\top\Gamma v`.
+        r"""Compute the exact test error of the predictor :math:`x^\top\Gamma v`.
 
         .. math::
             E(y - x^\top\Gamma v)^2
@@ -103,8 +104,37 @@ def fresh_moments(context: Context, *, normalised: bool = False) -> Moments:
     return Moments(second, cross, float(d))
 
 
+def orthonormal_error(
+    gamma: Float[Tensor, "K K+1"], context: Context, n: int, generator: torch.Generator
+) -> Float[Tensor, ""]:
+    r"""Average the error of :math:`x^\top\Gamma v` over n fresh prompts of orthonormal tokens.
+
+    They are those of :func:`iclutils.regression.samplers.sample_orthonormal`, K the context's d.
+    Query and task are averaged exactly: with :math:`n_k` labels of feature k in the prompt and
+    their sum :math:`Y_k`, the task's posterior is :math:`w_k \sim N(Y_k, \rho)/(n_k+\rho)`, and
+
+    .. math:: \frac1K\sum_k\Big(e_k^\top\Gamma v - \frac{Y_k}{n_k+\rho}\Big)^2
+              + \frac{\rho}{n_k+\rho}
+
+    is the error on a label without noise (chapter 7). Raises ``ValueError`` where ``gamma`` is not
+    of shape (K, K+1) or not finite, or ``n`` is below 1.
+    """
+    K, N, rho = context.d, context.ell, context.rho
+    validation.shape("gamma", validation.finite("gamma", gamma), "d e", d=K, e=K + 1)
+    validation.whole("n", n)
+    index = torch.randint(K, (n, N), generator=generator)
+    w = normal(n, K, generator=generator)
+    y = w.gather(1, index) + math.sqrt(rho) * normal(n, N, generator=generator)
+    zero = torch.zeros(n, K, dtype=torch.float64)
+    counts = zero.scatter_add(1, index, torch.ones_like(y))
+    sums = zero.scatter_add(1, index, y)
+    v = torch.cat([K / N * sums, y.square().mean(1, keepdim=True)], 1)  # (n, K + 1)
+    off = v @ gamma.T - sums / (counts + rho)  # from the posterior mean
+    return (off.square() + rho / (counts + rho)).mean()
+
+
 def without_corner(exact: Moments) -> Moments:
-    r"""The moments with the last entry of v, :math:`\frac1\ell\sum_i y_i^2`, held at zero.
+    r"""Compute the moments with the last entry of v, :math:`\frac1\ell\sum_i y_i^2`, held at zero.
 
     That leaves d² features of d(d+1).
     """

@@ -20,7 +20,7 @@ from iclutils import randomness, validation
 from iclutils.regression.samplers import Prompts
 from iclutils.regression.theory.asymptotics import LARGEST
 
-KEPT = 64  # the most directions to keep of one ridge for another
+MOST_DIRECTIONS = 64  # the most that one ridge hands to another
 
 
 class Span:
@@ -35,20 +35,20 @@ class Span:
 
     def add(self, direction: Tensor, image: Tensor) -> None:
         """Keep a direction and its image, while there are few."""
-        if len(self.directions) < KEPT:
+        if len(self.directions) < MOST_DIRECTIONS:
             size = direction.norm()
             self.directions.append((direction / size).double().flatten())
             self.images.append((image / size).double().flatten())
 
     def best(self, b: Tensor, ridge: float) -> Tensor:
-        """The vector of the span that solves the system in the span (Galerkin); 0 for none."""
+        """Solve the system within the span (Galerkin); 0 for an empty one."""
         if not self.directions:
             return torch.zeros_like(b)
         directions, images = torch.stack(self.directions), torch.stack(self.images)
         square = directions @ (images + ridge * directions).T
         share = torch.linalg.lstsq(square, (directions @ b.flatten())[:, None]).solution
-        found: Tensor = share.T @ directions
-        return found.view_as(b)
+        combination: Tensor = share.T @ directions
+        return combination.view_as(b)
 
 
 Apply = Callable[[Tensor], Tensor]
@@ -78,7 +78,7 @@ class _Design:
         self.scratch = torch.empty_like(self.v)
 
     def forward(self, gamma: Float[Tensor, "e d"]) -> Float[Tensor, " n"]:
-        """The prompts' answers by a Γᵀ."""
+        """Compute the prompts' answers by a Γᵀ."""
         answers: Tensor = torch.mm(gamma, self.x, out=self.scratch).mul_(self.v).sum(0)
         return answers
 
@@ -99,7 +99,7 @@ class _System(NamedTuple):
 
     @classmethod
     def of(cls, design: _Design, ridge: float, inverse: Tensor | None) -> "_System":
-        """The primal system, preconditioned by ``inverse``; the dual one where that is ``None``."""
+        """Make the primal system, preconditioned by ``inverse``, or the dual one for ``None``."""
         if inverse is None:
             return cls(lambda a: design.forward(design.adjoint(a)), ridge, lambda a: a)
         half = inverse.to(design.x.dtype)
@@ -144,7 +144,7 @@ def _conjugate_gradients(
 def _preconditioner(
     covariance: Float[Tensor, "e e"], n: int, lam: float
 ) -> Float[Tensor, "e e"] | None:
-    r"""The inverse of :math:`\frac1n\sum vv^\top + \lambda`, or ``None`` where the dual is better.
+    r"""Invert :math:`\frac1n\sum vv^\top + \lambda`; ``None`` where the dual is better.
 
     ``covariance``: that mean of :math:`vv^\top`.
 
@@ -206,7 +206,7 @@ def solve(
 def solve_each(
     prompts: Prompts, ridges: Sequence[float], *, tol: float = 1e-7, max_iterations: int = 20000
 ) -> list[Solution]:
-    r"""The minimisers at several ridges, as :func:`solve` finds one.
+    r"""Find the minimisers at several ridges, as :func:`solve` finds one.
 
     The systems differ by a multiple of the identity alone, so that the directions that were
     searched with one ridge serve the next: its start is the best vector of their span. With the
@@ -229,12 +229,12 @@ def solve_each(
 def _factorised(
     design: _Design, labels: Float[Tensor, " n"], ridges: Sequence[float], tol: float
 ) -> list[Solution] | None:
-    """The minimisers from the factors of the dual's matrices; ``None`` where one is not precise."""
+    """Find the minimisers from the dual's matrices, factorised; ``None`` if one is imprecise."""
     n, parameters = len(labels), design.x.shape[0] * design.v.shape[0]
     if n >= parameters and 0 in ridges:  # singular, whatever rounding says
         return None
     kernel = (design.x.T @ design.x).mul_(design.v.T @ design.v)
-    found = []
+    solutions = []
     for ridge in ridges:
         matrix = kernel.clone()
         matrix.diagonal().add_(ridge)
@@ -249,26 +249,26 @@ def _factorised(
         left = float(rest.norm() / whole.norm())
         if not left <= tol:
             return None
-        found.append(Solution(gamma.T.contiguous(), 0, left))
-    return found
+        solutions.append(Solution(gamma.T.contiguous(), 0, left))
+    return solutions
 
 
 def _iterated(
     prompts: Prompts, double: _Design, ridges: Sequence[float], tol: float, max_iterations: int
 ) -> list[Solution]:
-    """The minimisers by conjugate gradients."""
+    """Find the minimisers by conjugate gradients."""
     n, d = prompts.x.shape
     single = _Design(double.x.float(), double.v.float())
     covariance = double.v @ double.v.T / n
     labels = prompts.y.double()
     spans = {True: Span(), False: Span()}
-    found = []
+    solutions = []
     for lam in ridges:
         inverse = _preconditioner(covariance, n, lam)
         dual = inverse is None
         b = labels if dual else double.adjoint(labels)
         if float(b.norm()) == 0:  # labels of which nothing is seen: Γ = 0
-            found.append(Solution(torch.zeros(d, d + 1, dtype=torch.float64), 0, 0.0))
+            solutions.append(Solution(torch.zeros(d, d + 1, dtype=torch.float64), 0, 0.0))
             continue
         exact, rough = (_System.of(design, n * lam / d, inverse) for design in (double, single))
         span = spans[dual] if len(ridges) > 1 else None
@@ -279,43 +279,43 @@ def _iterated(
                 "raise max_iterations or lam"
             )
         gamma = double.adjoint(solution) if dual else solution
-        found.append(Solution(gamma.T.contiguous(), spent, left))
-    return found
+        solutions.append(Solution(gamma.T.contiguous(), spent, left))
+    return solutions
 
 
 def _refine(
     double: _System, single: _System, b: Tensor, tol: float, budget: int, span: Span | None
 ) -> tuple[Tensor, int, float]:
-    """Iterative refinement: the solution, the iterations spent and the true relative residual.
+    """Refine iteratively: the solution, the iterations spent and the true relative residual.
 
     Starts from the best vector of the ``span``, if there is one. Where a round in single precision
     gains less than a factor of ten, double takes over.
     """
-    found = randomness.start(torch.zeros_like(b))
+    solution = randomness.start(torch.zeros_like(b))
     r = b
     spent = 0
     norm = float(b.norm())
     left = 1.0
     if span is not None and span.directions:
-        found = span.best(b, double.ridge)
-        r = b - double.gram(found) - double.ridge * found
+        solution = span.best(b, double.ridge)
+        r = b - double.gram(solution) - double.ridge * solution
         left = float(r.norm()) / norm
     system, dtype, floor = single, torch.float32, SINGLE
     while left > tol and spent < budget:
         goal = max(0.3 * tol / left, floor)
         step, used = _conjugate_gradients(system, r.to(dtype), goal, budget - spent, span)
-        found = found + step.double()
+        solution = solution + step.double()
         spent += used
-        r = b - double.gram(found) - double.ridge * found
+        r = b - double.gram(solution) - double.ridge * solution
         before = left
         left = float(r.norm()) / norm
         if left > 0.1 * before:
             system, dtype, floor = double, torch.float64, 0.0
-    return found, spent, left
+    return solution, spent, left
 
 
 def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
-    """The same minimiser from the normal equations with their d(d+1)-square matrix: the plain way.
+    """Find the same minimiser in the plain way, from the d(d+1)-square normal equations.
 
     Raises ``ValueError`` for a ``lam`` below 0, for ``lam`` = 0 where there are fewer prompts than
     parameters, and for prompts that are none or not finite.
@@ -330,7 +330,7 @@ def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
 
 
 def _checked(prompts: Prompts, ridges: Sequence[float]) -> tuple[int, int]:
-    """The number of prompts and their dimension, where they and the ridges can be worked with."""
+    """Count prompts and dimensions; refuse those, and ridges, that cannot be worked with."""
     for lam in ridges:
         validation.in_range("lam", lam, 0.0, LARGEST)
     for name in ("x", "v", "y"):

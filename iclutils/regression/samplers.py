@@ -138,7 +138,7 @@ def sample(
 
 
 def _dots(a: Float[Tensor, "n d"], b: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-    """The products of every row of ``a`` with its row of ``b``, without the n × d array of them."""
+    """Multiply every row of ``a`` with its row of ``b``, without the n × d array of products."""
     return torch.from_numpy(np.einsum("nd,nd->n", a.numpy(), b.numpy()))
 
 
@@ -170,7 +170,7 @@ def sample_naive(
     n: int | None = None,
     covariance: Float[Tensor, "d d"] | None = None,
 ) -> Prompts:
-    r"""The same prompts token by token, in O(ℓd) each: the plain way, for any token covariance.
+    r"""Draw the same prompts token by token, in O(ℓd) each, for any token covariance.
 
     Tokens are :math:`N(0, C/d)` with C the ``covariance``, positive definite (identity if not
     given). Raises ``ValueError`` as :func:`sample` does, and for
@@ -193,7 +193,7 @@ def sample_naive(
 
 
 def sample_orthonormal(context: Context, generator: torch.Generator, *, n: int) -> Prompts:
-    r"""The reduced prompts of chapter 6's tokens (chapter 7).
+    r"""Draw the reduced prompts of chapter 6's tokens (chapter 7).
 
     The tokens are K orthonormal features, each with probability 1/K, where K is the context's d.
     In the features' frame a token is a unit vector. Every prompt has a task

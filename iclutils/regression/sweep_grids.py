@@ -29,8 +29,8 @@ def softmax_layers(seed: int = 0) -> list[Settings]:
         return [{**common, "n": n, "softmax": True, "steps": steps} for n in numbers]
 
     converged = ((3, 256), (4, 256), (5, 192), (6, 192), (7, 128))
-    found = [job for d, sets in converged for job in jobs(d, sets)]
-    return found + jobs(4, 128, 1000) + jobs(4, 128, 4000)
+    grid = [job for d, sets in converged for job in jobs(d, sets)]
+    return grid + jobs(4, 128, 1000) + jobs(4, 128, 4000)
 
 
 def _transformer_job(
@@ -116,13 +116,13 @@ def wide_transformers(seed: int = 0) -> list[Settings]:
         return [{**common, "tasks": k, "sets": sets, **training} for k in tasks]
 
     lists = {5: (1, 3, 5, 15, 100), 7: (1, 4, 7, 21, 140), 10: (2, 6, 10, 30, 200)}
-    found = [job for each in range(4) for job in jobs(5, 4, lists[5], 32, seed + each)]
+    plan = [job for each in range(4) for job in jobs(5, 4, lists[5], 32, seed + each)]
     for alpha, dims in ((9, (5, 7, 10)), (1, (5,))):
         for d in dims:
-            found += jobs(d, alpha, lists[d], 16, seed)
+            plan += jobs(d, alpha, lists[d], 16, seed)
     [most] = jobs(5, 4, lists[5][-1:], 32, seed)
-    found.append({**most, "width": 5})
-    return found + [job for a in (4, 1) for d in (7, 10) for job in jobs(d, a, lists[d], 32, seed)]
+    plan.append({**most, "width": 5})
+    return plan + [job for a in (4, 1) for d in (7, 10) for job in jobs(d, a, lists[d], 32, seed)]
 
 
 def wide_peak(seed: int = 0) -> list[Settings]:
@@ -156,9 +156,9 @@ def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]
 
     def job(d: int, tasks: int, network: int, first: int = 4, last: int = 1200) -> Settings:
         model = {"d": d, "width": 10 * d, "blocks": 2, "alpha": 9, "tau": 50}
-        drawn = {"tasks": tasks, "rho": 0.01, "network": network, "seed": seed}
+        prompts = {"tasks": tasks, "rho": 0.01, "network": network, "seed": seed}
         training = {"first": first, "stage": 75, "last": last, "batch": 64, "rate": 1e-3}
-        return {**model, **drawn, **training, "cooldown": 0.3}
+        return {**model, **prompts, **training, "cooldown": 0.3}
 
     def at_20(networks: range) -> list[Settings]:  # lists far apart first: ends before the rest
         lists = (400, 4, 1000, 20, 2, 12, 60, 8, 36)

@@ -37,7 +37,7 @@ def layers_on_lists(
     iterations: int,
     seed: int,
 ) -> dict[str, list[float]]:
-    """A job: attention layers, each fitted to τd² prompts of αd tokens on a list of ``tasks``.
+    """Run a job: attention layers, each fitted to τd² prompts of αd tokens on a list of ``tasks``.
 
     For each of the ``sets`` layers the error on its training set, on fresh tasks and on those of
     its list, to four digits, and whether it converged in ``iterations`` of Levenberg–Marquardt.
@@ -46,8 +46,8 @@ def layers_on_lists(
     layers = levenberg_marquardt.fit(
         fleets["train"], seed, iterations=iterations, softmax=softmax, unconverged=1.0
     )
-    found = {name: four_digits(layers.loss(prompts)) for name, prompts in fleets.items()}
-    return found | {"converged": layers.converged.double().tolist()}
+    results = {name: four_digits(layers.loss(prompts)) for name, prompts in fleets.items()}
+    return results | {"converged": layers.converged.double().tolist()}
 
 
 def transformers_on_lists(
@@ -66,7 +66,7 @@ def transformers_on_lists(
     seed: int,
     device: str = "cpu",
 ) -> dict[str, list[list[float]]]:
-    """A job: transformers, each trained on τd² prompts of αd tokens on a list of ``tasks``.
+    """Run a job: transformers, each trained on τd² prompts of αd tokens on a list of ``tasks``.
 
     ``rate`` is the learning rate, which stays constant, so that a shorter training is the start of
     a longer one. After a twentieth, a quarter and all of the ``steps``: the errors on the training
@@ -118,7 +118,7 @@ def transformer_by_curriculum(
     seed: int,
     device: str = "cpu",
 ) -> dict[str, list[float]]:
-    """A job: one transformer on τd² prompts of αd tokens and a list of ``tasks``, by a curriculum.
+    """Run a job: one transformer on τd² prompts and a list of ``tasks``, by a curriculum.
 
     It has ``first`` active coordinates at first and one more after each ``stage`` steps, and all of
     them for the ``last`` steps (:class:`iclutils.regression.transformer_training.Curriculum`);
@@ -159,7 +159,7 @@ def _fleets(
     seed: int,
     first: int = 0,
 ) -> dict[str, Fleet]:
-    """The training sets, and prompts on fresh tasks and on those of the lists to test with."""
+    """Draw the training sets, and prompts on fresh tasks and on those of the lists to test with."""
     ell, n, test = alpha * d, round(tau * d**2), [TEST_PROMPTS] * sets
     return {
         "train": draw_fleet([n] * sets, d, ell, rho, seed, tasks=tasks, first=first),
@@ -169,12 +169,12 @@ def _fleets(
 
 
 def _first(fleet: Fleet, n: int) -> Fleet:
-    """The first n prompts of every set."""
+    """Select the first n prompts of every set."""
     return Fleet(fleet.z[:, :n], fleet.y[:, :n], fleet.mask[:, :n])
 
 
 def four_digits(values: Tensor) -> list[float]:
-    """The ``values`` to four digits."""
+    """Round the ``values`` to four digits."""
     return [float(f"{value:.4g}") for value in values.tolist()]
 
 
@@ -192,7 +192,7 @@ def reduced_errors(
     trial: int,
     seed: int,
 ) -> dict[str, float]:
-    """A job: the exact errors of the reduced model on one pretraining set.
+    """Run a job: the exact errors of the reduced model on one pretraining set.
 
     ``kappa`` may be the text "inf", which JSON has no number for. Raises ``KeyError`` for
     another text, ``ValueError`` for a value out of its range, with its name.
@@ -216,21 +216,21 @@ def reduced_and_dmmse_errors(
     trial: int,
     seed: int,
 ) -> dict[str, float]:
-    """A job: the reduced model's errors, and those of dMMSE on the same pretraining tasks.
+    """Run a job: the reduced model's errors, and those of dMMSE on the same pretraining tasks.
 
     The first are :func:`reduced_errors`, the second means over ``contexts``
     contexts with fresh tasks, and as many with pretraining tasks.
     """
     setting = Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     tasks = setting.tasks(seed, trial)
-    found = reduced_errors(
+    results = reduced_errors(
         d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho, ridge=ridge, trial=trial, seed=seed
     )
     for name, fresh in (("dmmse_icl", True), ("dmmse_idg", False)):
         generator = stream(seed, name, d, setting.ell, setting.k, trial)
-        drawn = dmmse_errors(tasks, setting.ell, rho, generator, contexts, fresh=fresh)
-        found[name] = float(drawn.mean())
-    return found
+        sample = dmmse_errors(tasks, setting.ell, rho, generator, contexts, fresh=fresh)
+        results[name] = float(sample.mean())
+    return results
 
 
 def trained_layer_errors(
@@ -243,7 +243,7 @@ def trained_layer_errors(
     softmax: bool = False,
     steps: int | None = None,
 ) -> dict[str, list[float]]:
-    """A job: attention layers trained on n prompts each, at α = 1.
+    """Run a job: attention layers trained on n prompts each, at α = 1.
 
     The error of each of the ``sets`` layers on its training set and on 400 fresh prompts, to four
     digits. They are trained to convergence: linear layers take 200 iterations, and where the
@@ -277,7 +277,7 @@ def trained_transformer_errors(
     rate: float,
     seed: int,
 ) -> dict[str, list[list[float]]]:
-    """A job: transformers trained on ``sets`` sets of n prompts at α = 1, a model a set.
+    """Run a job: transformers trained on ``sets`` sets of n prompts at α = 1, a model a set.
 
     ``rate`` is the learning rate. After a twentieth, a quarter and all of the ``steps``: the error
     on the training set, on fresh tasks and, where prompts share ``tasks`` tasks, on those; each
@@ -324,8 +324,8 @@ def tabulate(
             f"rows with {fixed} must hold every combination of {list(axes)} once; "
             f"got {len(chosen)} rows for {len(grid)} combinations"
         )
-    found = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
-    return found.reshape(*map(len, levels), *found.shape[1:])
+    table = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
+    return table.reshape(*map(len, levels), *table.shape[1:])
 
 
 def settings_of(function: Callable[..., Any], row: Row) -> dict[str, Any]:

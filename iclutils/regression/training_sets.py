@@ -90,7 +90,7 @@ def draw_fleet(
 
 
 def listed_tasks(tasks: int, d: int, seed: int, b: int) -> Float[Tensor, "tasks d"]:
-    """The list of ``tasks`` tasks on which set ``b`` of a fleet has its prompts, in turn.
+    """Draw the list of ``tasks`` tasks on which set ``b`` of a fleet has its prompts, in turn.
 
     Raises ``ValueError`` where ``tasks`` or ``d`` is below 1.
     """

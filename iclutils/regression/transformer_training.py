@@ -107,7 +107,7 @@ def cooled_adamw(
     _check_checkpoints(checkpoints, steps)
     parameters = [w.requires_grad_() for w in weights.values()]
     optimiser = torch.optim.AdamW(parameters, lr=learning_rate, weight_decay=1e-4, fused=True)
-    kept = []
+    snapshots = []
     for step in range(1, steps + 1):
         if cooldown:
             share = min(1.0, (steps - step + 1) / (cooldown * steps))
@@ -122,8 +122,8 @@ def cooled_adamw(
                     f"learning_rate must be smaller; with {learning_rate:g} a model diverged within"
                     f" {step} steps"
                 )
-            kept.append({name: w.detach().clone() for name, w in weights.items()})
-    return kept
+            snapshots.append({name: w.detach().clone() for name, w in weights.items()})
+    return snapshots
 
 
 def check_device(device: str) -> None:
@@ -198,7 +198,7 @@ def masked(prompts: Tokens, tasks: Float[Tensor, "prompts d"], active: int, ell:
 
 
 def _on_active(weights: Weights, active: int) -> Weights:
-    """The weights that see the active coordinates and the label."""
+    """Return the weights that see the active coordinates and the label."""
     embed = weights["embed"]
     return weights | {"embed": torch.cat([embed[:, :active], embed[:, -1:]], 1)}
 
@@ -244,8 +244,8 @@ def train_by_curriculum(
     def loss(step: int) -> Tensor:
         chosen = torch.randperm(n, generator=generator)[:batch].to(device)
         active = curriculum.active(step, d)
-        drawn = Tokens(tokens[:, chosen], y[:, chosen])
-        seen = masked(drawn, own[chosen], active, (t - 1) * active // d)
+        minibatch = Tokens(tokens[:, chosen], y[:, chosen])
+        seen = masked(minibatch, own[chosen], active, (t - 1) * active // d)
         small = Architecture(active, architecture.blocks, architecture.dense, architecture.width)
         answers = forward(small, _on_active(weights, active), seen.tokens)
         return (answers - seen.y).square().mean()

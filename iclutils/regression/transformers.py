@@ -61,14 +61,14 @@ class Architecture:
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Name and shape of every trained array; matrices act from the right, (inputs, outputs)."""
         d = self.width
-        found = {"embed": (self.d + 1, d), "embed bias": (1, d)}
+        shapes = {"embed": (self.d + 1, d), "embed bias": (1, d)}
         for i in range(self.blocks):
-            found |= {f"{name} {i}": (d, d) for name in "QKV"}
+            shapes |= {f"{name} {i}": (d, d) for name in "QKV"}
             norms = ("scale", "shift", "last scale", "last shift")
-            found |= {f"{name} {i}": (1, d) for name in norms}
-            found |= {f"dense {i}.{j}": (d, d) for j in range(self.dense)}
-            found |= {f"dense bias {i}.{j}": (1, d) for j in range(self.dense)}
-        return found | {"read": (d, 1), "read bias": (1, 1)}
+            shapes |= {f"{name} {i}": (1, d) for name in norms}
+            shapes |= {f"dense {i}.{j}": (d, d) for j in range(self.dense)}
+            shapes |= {f"dense bias {i}.{j}": (1, d) for j in range(self.dense)}
+        return shapes | {"read": (d, 1), "read bias": (1, 1)}
 
     def parameters(self) -> int:
         """How many numbers are trained, identifiable or not."""
@@ -83,18 +83,18 @@ class Architecture:
         default of the authors' framework). A model is a number that names its random streams, so
         that its weights do not depend on which others are in the fleet.
         """
-        found = {}
+        weights = {}
         for name, shape in self.shapes().items():
             if shape[0] == 1:
                 fill = 1.0 if "scale" in name else 0.0
-                found[name] = torch.full((len(models), *shape), fill, dtype=dtype)
+                weights[name] = torch.full((len(models), *shape), fill, dtype=dtype)
             else:
-                drawn = [
+                matrices = [
                     _cut_gaussian(shape, stream(seed, "start of transformer", name, self.width, b))
                     for b in models
                 ]
-                found[name] = torch.stack(drawn).to(dtype)
-        return found
+                weights[name] = torch.stack(matrices).to(dtype)
+        return weights
 
 
 def _cut_gaussian(
@@ -117,7 +117,7 @@ def _layer_norm(
 def _after_attention(
     weights: Weights, i: int, dense: int, h: Float[Tensor, "models rows d"], eps: float
 ) -> Float[Tensor, "models rows d"]:
-    """What block ``i`` makes of ``h``, to which its attention has been added."""
+    """Run the rest of block ``i`` on ``h``, to which its attention has been added."""
     g = _layer_norm(h, weights[f"scale {i}"], weights[f"shift {i}"], eps)
     f = h if dense == 0 else g
     for j in range(dense):
@@ -149,7 +149,7 @@ class _Spanned(NamedTuple):
 def _spanned_norm(
     h: _Spanned, scale: Float[Tensor, "models 1 d"], shift: Float[Tensor, "models 1 d"], eps: float
 ) -> _Spanned:
-    """The layer norm of ``h``: its rows are centred, and one more, its coordinate 1, is the shift.
+    """Normalise ``h``: its rows are centred, and one more, its coordinate 1, is the shift.
 
     The variance of c·A is the quadratic form of c with the covariances of the centred rows.
     """
@@ -163,7 +163,7 @@ def _spanned_norm(
 def _first_block(
     weights: Weights, tokens: Float[Tensor, "models prompts t e"], eps: float
 ) -> _Spanned:
-    r"""The first of several blocks, with one dense layer, in the few dimensions of the tokens.
+    r"""Run the first of several blocks, with one dense layer, in the few dimensions of the tokens.
 
     With a 1 appended to a token z, h = zE for one matrix E, so that the scores are
     :math:`z\,(EQK^\top E^\top)z^\top` and what is added to h is :math:`(\mathrm{softmax}\,z)EV`:
@@ -174,9 +174,9 @@ def _first_block(
     z = functional.pad(tokens, (0, 1), value=1.0)
     embed = torch.cat([weights["embed"], weights["embed bias"]], 1)
     pull = (embed @ weights["Q 0"]) @ (embed @ weights["K 0"]).mT
-    asked = torch.bmm(z.view(count, n * t, e + 1), pull).view(z.shape)
+    queries = torch.bmm(z.view(count, n * t, e + 1), pull).view(z.shape)
     scale = embed.shape[-1] ** -0.5
-    seen = functional.scaled_dot_product_attention(asked, z, z, is_causal=True, scale=scale)
+    seen = functional.scaled_dot_product_attention(queries, z, z, is_causal=True, scale=scale)
     both = torch.cat([z, seen], -1).view(count, n * t, -1)
     h = _Spanned(both, torch.cat([embed, embed @ weights["V 0"]], 1))
     g = _spanned_norm(h, weights["scale 0"], weights["shift 0"], eps)
@@ -192,7 +192,7 @@ def forward(
     *,
     eps: float = 1e-6,
 ) -> Float[Tensor, "models prompts"]:
-    r"""The answers of B models at the last token, each model with its own prompts.
+    r"""Compute the answers of B models at the last token, each model with its own prompts.
 
     ``weights`` are those of an architecture's ``initial_weights`` or of
     :func:`iclutils.regression.transformer_training.train`; ``tokens``, of
@@ -241,7 +241,7 @@ def _seen(
     pull: Float[Tensor, "models prompts width"],
     scale: int,
 ) -> Float[Tensor, "models prompts width"]:
-    """The mean of ``source`` under the query's attention, softmax(source·pull/√scale)."""
+    """Compute the mean of ``source`` under the query's attention, softmax(source·pull/√scale)."""
     scores = functional.softmax((source @ pull[..., None])[..., 0] * scale**-0.5, -1)
     return (scores[:, :, None] @ source)[:, :, 0]
 
@@ -277,7 +277,7 @@ def identifiable_parameters(architecture: Architecture, seed: int = 0) -> int:
 def _derivatives(
     architecture: Architecture, weights: Weights, tokens: Float[Tensor, "prompts t e"]
 ) -> Float[Tensor, "prompts parameters"]:
-    """The derivatives of one model's answers, with exact norms, by its weights."""
+    """Compute the derivatives of one model's answers, with exact norms, by its weights."""
     # a copy of the model for every prompt: one backward pass is the whole Jacobian
     copies = {name: w.repeat(len(tokens), 1, 1).requires_grad_() for name, w in weights.items()}
     answers = forward(architecture, copies, tokens[:, None], eps=0.0)
@@ -293,7 +293,7 @@ class Tokens(NamedTuple):
 
 
 def tokens_of(fleet: Fleet, dtype: torch.dtype = torch.float32) -> Tokens:
-    """The prompts of a ``fleet`` as tokens, in the precision ``dtype``.
+    """Make tokens of the prompts of a ``fleet``, in the precision ``dtype``.
 
     Raises ``ValueError`` where the sets have different sizes.
     """

@@ -35,7 +35,7 @@ from iclutils.stages.prompts import count_features
 def attention(
     theta: Float[Tensor, "*#batch K"], counts: Float[Tensor, "*#batch prompts K"]
 ) -> Float[Tensor, "*batch prompts K"]:
-    r"""The attention :math:`a_m` on each feature: columns ``theta`` of Q, prompts' ``counts``.
+    r"""Compute the attention :math:`a_m` on each feature, for columns ``theta`` and ``counts``.
 
     A prompt of infinite length has its probabilities for counts. Raises ``ValueError`` where the
     shapes do not fit, theta is not finite, or a prompt has no token that theta leaves any weight.
@@ -57,15 +57,15 @@ def attention(
 
 
 def _residual(theta: Tensor, counts: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """The attention a, and g = a − e_k; the targets are whole numbers from 0 to K − 1."""
+    """Compute the attention a, and g = a − e_k; the targets are whole numbers from 0 to K − 1."""
     K = validation.shape("theta", theta, "C K", C=len(targets))["K"]
     a = attention(theta, counts)
     try:
-        wanted = torch.nn.functional.one_hot(targets, K).to(a.dtype)
+        target = torch.nn.functional.one_hot(targets, K).to(a.dtype)
     except RuntimeError:  # asked only now, for this is every step of a training
         allowed = f"whole numbers from 0 to {K - 1}"
         raise ValueError(f"targets must be {allowed}; got {targets}") from None
-    return a, a - wanted.unsqueeze(-2)
+    return a, a - target.unsqueeze(-2)
 
 
 def prompt_errors(
@@ -98,7 +98,7 @@ def column_gradient(
     *,
     sigma: float = 0.0,
 ) -> tuple[Float[Tensor, "columns K"], Float[Tensor, " columns"]]:
-    r"""The gradient :math:`\partial L/\partial\theta` of columns of Q, and their errors.
+    r"""Compute the gradient :math:`\partial L/\partial\theta` of columns of Q, and their errors.
 
     The gradient is the module's equation with the expectation over the prompts given; the errors
     are :math:`\mathcal L_k` over the same prompts. ``p`` are the features' probabilities; the other
@@ -128,7 +128,7 @@ class BestValue(NamedTuple):
 def best_value(
     theta: Float[Tensor, "K K"], counts: Float[Tensor, "prompts K"], p: Float[Tensor, " K"]
 ) -> BestValue:
-    r"""The best label weight at a fixed Q, :math:`\nu^* = m_1/m_2`, and :math:`1 - L(\nu^*)/L(1)`.
+    r"""Find the best label weight at a fixed Q, :math:`\nu^*`, and :math:`1 - L(\nu^*)/L(1)`.
 
     .. math:: 2L(\nu) = 1 - 2\nu m_1 + \nu^2 m_2, \quad
               m_1 = \sum_k p_k\mathbb E\,a_k, \quad m_2 = \sum_k p_k\mathbb E\lVert a\rVert^2
@@ -152,7 +152,7 @@ def predict(
     labels: Float[Tensor, "runs prompts N"],
     query: Float[Tensor, "runs prompts d"],
 ) -> Float[Tensor, "runs prompts"]:
-    r"""The layer as the talk writes it.
+    r"""Compute the layer's answer as the talk writes it.
 
     .. math:: \hat y = \sum_i \mathrm{softmax}_i(E_i^\top W E_{\rm query})\, y_i, \qquad
               E_i = (x_i, y_i)

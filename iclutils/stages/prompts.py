@@ -21,7 +21,7 @@ TOTAL = 1e-6  # by which probabilities may miss 1, in single precision too
 
 
 def probabilities(K: int, p1: float) -> Float[Tensor, " K"]:
-    r"""The probabilities of K ≥ 2 features: the first is ``p1``, the others share the rest equally.
+    r"""Make the probabilities of K ≥ 2 features: the first is ``p1``, the others share the rest.
 
     :math:`p_1` in (0, 1); :math:`p_1 = 1/K` is the balanced case. Raises ``ValueError`` for a K or
     a p1 out of range.
@@ -58,9 +58,9 @@ def draw_counts(
     counts = []
     for k in range(K - 1):
         share = float((p[k] / mass[k]).clamp(0, 1))
-        drawn = torch.binomial(left, torch.full_like(left, share), generator=generator)
-        counts.append(drawn)
-        left = left - drawn
+        count = torch.binomial(left, torch.full_like(left, share), generator=generator)
+        counts.append(count)
+        left = left - count
     return torch.stack([*counts, left], -1)
 
 
@@ -112,16 +112,16 @@ def draw_prompts(
 
     >>> generator = torch.Generator().manual_seed(0)
     >>> frame = feature_frame(3, 4, generator)
-    >>> drawn = draw_prompts(probabilities(3, 0.5), frame, 10, 1, 2, generator)
-    >>> tuple(drawn.tokens.shape), tuple(drawn.labels.shape)
+    >>> batch = draw_prompts(probabilities(3, 0.5), frame, 10, 1, 2, generator)
+    >>> tuple(batch.tokens.shape), tuple(batch.labels.shape)
     ((1, 2, 10, 4), (1, 2, 10))
     """
     d = validation.shape("frame", frame, "K d", K=count_features(p))["d"]
     validation.orthonormal("frame, transposed,", frame.mT)
     for name, count in (("N", N), ("runs", runs), ("prompts", prompts)):
         validation.whole(name, count)
-    drawn = runs * prompts * (N + 1)
-    index = torch.multinomial(p, drawn, replacement=True, generator=generator)
+    tokens_in_all = runs * prompts * (N + 1)
+    index = torch.multinomial(p, tokens_in_all, replacement=True, generator=generator)
     x = frame.index_select(0, index).reshape(runs, prompts, N + 1, d)
     w = torch.randn(runs, prompts, d, dtype=torch.float64, generator=generator)
     y = torch.einsum("rbnd,rbd->rbn", x, w)
@@ -133,7 +133,7 @@ def draw_prompts(
 
 
 def count_features(p: Float[Tensor, " K"]) -> int:
-    """The number of features; ``ValueError`` where ``p`` is no vector of their probabilities."""
+    """Count the features; ``ValueError`` where ``p`` is no vector of their probabilities."""
     K = validation.shape("p", p, "K")["K"]
     validation.within("p", p, 0.0, 1.0)
     if not abs(float(p.sum()) - 1) <= TOTAL:

@@ -50,7 +50,7 @@ class Trajectory:
         return self.theta.gather(-1, every).squeeze(-1)
 
     def nearest(self, t: float) -> int:
-        """The index of the record nearest to time t; ``ValueError`` where that is not finite."""
+        """Locate the record nearest to time t: its index; ``ValueError`` where t is not finite."""
         validation.in_range("t", t, -math.inf, math.inf)
         return int((self.t - t).abs().argmin())
 
@@ -212,9 +212,9 @@ def train_sampled(
         if step in keep:
             times.append(learning_rate * step)
             path.append(torch.einsum("md,rde,ke->rkm", frame, W[:, :d], frame))
-        drawn = draw_prompts(p, frame, N, runs, prompts, generator, sigma=sigma)
+        batch = draw_prompts(p, frame, N, runs, prompts, generator, sigma=sigma)
         W.requires_grad_(True)
-        off = predict(W, drawn.tokens, drawn.labels, drawn.query) - drawn.answer
+        off = predict(W, batch.tokens, batch.labels, batch.query) - batch.answer
         loss = 0.5 * off.square().mean(1).sum()
         (gradient,) = torch.autograd.grad(loss, W)
         W = W.detach() - learning_rate * gradient
@@ -243,7 +243,7 @@ def fresh_error(
     prompts: int,
     generator: torch.Generator,
 ) -> Estimate:
-    """The error of trained columns on fresh prompts of N tokens, the mean over the columns.
+    """Compute the error of trained columns on fresh prompts of N tokens, the mean over the columns.
 
     Chance is in the prompts, which the columns share, and in the columns, each of which was trained
     on prompts of its own. Raises ``ValueError`` for fewer than 2 columns, and as
@@ -259,7 +259,7 @@ def rare_attention(
     *,
     less_dominant: bool = False,
 ) -> Estimate:
-    r"""The mean of :math:`\mathrm{Attn}_k` over prompts and rare k, at columns of a whole layer.
+    r"""Average :math:`\mathrm{Attn}_k` over prompts and rare k, at columns of a whole layer.
 
     ``theta[k]`` is column k of Q, and the prompts are shared by all. ``less_dominant`` takes the
     attention on the dominant feature off. Raises ``ValueError`` for fewer than 2 prompts or rare
@@ -271,7 +271,7 @@ def rare_attention(
 
 
 def rare_and_dominant_entries(theta: Float[Tensor, "*batch K K"]) -> Float[Tensor, "*batch 3"]:
-    r"""The means over rare k of :math:`A_k` and of :math:`B_{k,1}`, and :math:`A_1`.
+    r"""Compute the means over rare k of :math:`A_k` and of :math:`B_{k,1}`, and :math:`A_1`.
 
     ``theta[..., k, m]`` is :math:`v_m^\top Q v_k`; feature 0 is the dominant one. Raises
     ``ValueError`` for another shape and for fewer than 2 features.

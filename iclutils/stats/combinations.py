@@ -14,7 +14,7 @@ from iclutils.stats.means import estimate, mean_se
 
 
 def weighted(weights: Points, estimates: Iterable[Estimate]) -> Estimate:
-    r"""A weighted sum of independent estimates, with Welch and Satterthwaite's degrees of freedom.
+    r"""Add independent estimates with weights; Welch and Satterthwaite's degrees of freedom.
 
     .. math:: \sum_i c_i m_i, \qquad se^2 = \sum_i c_i^2 se_i^2, \qquad
         \frac{1}{\nu} = \sum_i \frac{r_i^2}{\nu_i}, \quad r_i = \frac{c_i^2 se_i^2}{se^2}
@@ -56,7 +56,7 @@ def difference(first: Estimate, second: Estimate) -> Estimate:
 
 
 def log_ratio(first: Estimate, second: Estimate) -> Estimate:
-    """The logarithm of ``first / second``, independent and both above zero, by the delta method.
+    """Take the log of ``first / second``, independent and both above zero, by the delta method.
 
     Raises ``ValueError`` where a value is not above zero.
 
@@ -67,7 +67,7 @@ def log_ratio(first: Estimate, second: Estimate) -> Estimate:
 
 
 def mean_difference(first: Float[Tensor, " T1"], second: Float[Tensor, " T2"]) -> Estimate:
-    """The mean of independent trials less that of others.
+    """Compute the mean of independent trials less that of others.
 
     For trials in pairs it is ``estimate(first - second)``. Raises ``ValueError`` for fewer than two
     trials, NaN or infinity.
@@ -94,7 +94,7 @@ def steps(samples: Float[Tensor, "S T"], *, paired: bool = False) -> list[Estima
 
 
 def slope(x: Points, estimates: Iterable[Estimate]) -> Estimate:
-    r"""The slope of the least-squares line through independent estimates at P ≥ 2 places x.
+    r"""Compute the slope of the least-squares line through independent estimates at P ≥ 2 places x.
 
     .. math:: \sum_i c_i m_i, \qquad c_i = \frac{x_i - \bar x}{\sum_j (x_j - \bar x)^2}
 
@@ -115,7 +115,7 @@ def slope(x: Points, estimates: Iterable[Estimate]) -> Estimate:
 
 
 def root_mean_square(deviations: Sequence[Estimate]) -> Estimate:
-    r"""The root mean square of independent estimates, its error by the delta method.
+    r"""Compute the root mean square of independent estimates, its error by the delta method.
 
     .. math:: R = \Bigl(\frac1P \sum_i m_i^2\Bigr)^{1/2}, \qquad
         \frac{\partial R}{\partial m_i} = \frac{m_i}{P R}
@@ -130,22 +130,24 @@ def root_mean_square(deviations: Sequence[Estimate]) -> Estimate:
     return Estimate(root, error.se, error.dof)
 
 
-def relative_root_mean_square(found: Sequence[Estimate], wanted: Sequence[Estimate]) -> Estimate:
-    r"""The root mean square of :math:`(m_i - w_i)/w_i`, for m ``found`` where w was ``wanted``.
+def relative_root_mean_square(
+    measured: Sequence[Estimate], expected: Sequence[Estimate]
+) -> Estimate:
+    r"""Compute the root mean square of :math:`(m_i - w_i)/w_i`, m ``measured`` and w ``expected``.
 
     All are independent; the divisor counts as known. Raises ``ValueError`` for unequal numbers of
     them and as :func:`iclutils.stats.root_mean_square`.
 
-    >>> hit, wanted = Estimate(1.1, 0.0, 9), Estimate(1.0, 0.0, 9)
-    >>> round(relative_root_mean_square([hit], [wanted]).value, 6)
+    >>> hit, expected = Estimate(1.1, 0.0, 9), Estimate(1.0, 0.0, 9)
+    >>> round(relative_root_mean_square([hit], [expected]).value, 6)
     0.1
     """
-    pairs = zip(found, wanted, strict=True)
+    pairs = zip(measured, expected, strict=True)
     return root_mean_square([difference(one, other) / other.value for one, other in pairs])
 
 
 def intercept(x: Points, samples: Float[Tensor, "P T"]) -> Estimate:
-    r"""The mean height at x = 0 of the least-squares lines of T trials through P ≥ 2 places.
+    r"""Average the heights at x = 0 of the least-squares lines of T trials through P ≥ 2 places.
 
     .. math:: \bar y - \bar x\,\frac{\sum_i (x_i - \bar x)y_i}{\sum_i (x_i - \bar x)^2}
 
@@ -166,7 +168,7 @@ def intercept(x: Points, samples: Float[Tensor, "P T"]) -> Estimate:
 
 
 def correlation(first: Float[Tensor, "T P"], second: Float[Tensor, "T P"]) -> Estimate:
-    r"""The mean over T ≥ 2 trials of Pearson's correlation of two series of P ≥ 2 numbers.
+    r"""Compute the mean over T ≥ 2 trials of Pearson's correlation of two series of P ≥ 2 numbers.
 
     Raises ``ValueError`` for two shapes, for fewer trials, and where a series is constant.
 
@@ -181,7 +183,7 @@ def correlation(first: Float[Tensor, "T P"], second: Float[Tensor, "T P"]) -> Es
 
 
 def lowest(estimates: Iterable[Estimate]) -> Estimate:
-    """The one whose interval ends lowest: what a bound from below has to face.
+    """Return the one whose interval ends lowest: what a bound from below has to face.
 
     Raises ``ValueError`` for none.
     """

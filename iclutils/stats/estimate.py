@@ -69,11 +69,11 @@ class Estimate(NamedTuple):
         return Estimate(self.value - _known(number), self.se, self.dof)
 
     def __rsub__(self, number: float) -> "Estimate":
-        """A known number less the estimate."""
+        """Return a known number less the estimate."""
         return -(self - number)
 
     def __mul__(self, factor: float) -> "Estimate":  # type: ignore[override]
-        """A known number of times; of a tuple it would be repetition."""
+        """Return a known number of times; of a tuple it would be repetition."""
         known = _known(factor)
         return Estimate(known * self.value, abs(known) * self.se, self.dof)
 
@@ -94,7 +94,7 @@ class Estimate(NamedTuple):
         return Estimate(math.log(self.value), self.se / self.value, self.dof)
 
     def power_of(self, base: float = math.e) -> "Estimate":
-        """``base`` to its power, for what was estimated as a logarithm.
+        """Raise ``base`` to its power, for what was estimated as a logarithm.
 
         >>> Estimate(2.0, 0.0, math.inf).power_of(10).value
         100.0
@@ -105,7 +105,7 @@ class Estimate(NamedTuple):
 
 
 def _known(number: object) -> float:
-    """A known number, and no estimate."""
+    """Return a known number, and no estimate."""
     if isinstance(number, Estimate):
         raise TypeError(
             "an Estimate is combined with a number; of two estimates take statistics.difference"
@@ -115,7 +115,7 @@ def _known(number: object) -> float:
 
 
 def exact(value: float, within: float = 0.0) -> Estimate:
-    """A number that was computed and not sampled, right to ``within``.
+    """Return a number that was computed and not sampled, right to ``within``.
 
     ``within`` (zero or above) is an honest bound on what the computation leaves out, a step of a
     grid or the change over the last decade of a limit; it becomes the interval's half length.
@@ -130,7 +130,7 @@ def exact(value: float, within: float = 0.0) -> Estimate:
 
 
 def from_spread(value: float, spread: float, runs: int) -> Estimate:
-    r"""The mean of ``runs`` ≥ 2 independent runs whose ``spread`` was printed.
+    r"""Compute the mean of ``runs`` ≥ 2 independent runs whose ``spread`` was printed.
 
     .. math:: se = \frac{s_R}{\sqrt{R-1}}, \qquad s_R^2 = \frac1R\sum_r (v_r - \bar v)^2
 

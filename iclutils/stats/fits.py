@@ -80,7 +80,7 @@ def line(x: Points, y: Points, se: Points | None = None, *, dof: float | None = 
 
 
 def exponent(x: Points, y: Points, se: Points | None = None, *, dof: float | None = None) -> Line:
-    r"""The line through log x and log y, whose slope is the a of :math:`y\propto x^a`.
+    r"""Return the line through log x and log y, whose slope is the a of :math:`y\propto x^a`.
 
     ``se`` are standard errors of y itself, carried to log y by the delta method. Raises
     ``ValueError`` as :func:`iclutils.stats.line`, and for an x or y that is not above
@@ -102,7 +102,7 @@ def exponent(x: Points, y: Points, se: Points | None = None, *, dof: float | Non
 
 
 def crossing(x: Points, y: Points, level: float) -> float:
-    """The rising x at which a curve finally rises above ``level``, linear between its points.
+    """Find the x at which a curve finally rises above ``level``, linear between its points.
 
     Raises ``ValueError`` where x does not rise, and where the curve does not end above the level or
     never lies below it.
@@ -129,7 +129,7 @@ def crossing(x: Points, y: Points, level: float) -> float:
 
 
 def parabola_top(x: Points, y: Points, nearest: int | None = None) -> float:
-    r"""The x at the top of the least-squares parabola through P ≥ 3 points.
+    r"""Return the x at the top of the least-squares parabola through P ≥ 3 points.
 
     .. math:: y \approx a + b x + c x^2, \qquad x_{\rm top} = -\frac{b}{2c}
 
@@ -165,16 +165,16 @@ def parabola_top(x: Points, y: Points, nearest: int | None = None) -> float:
     return float(-b / (2 * c))
 
 
-def _points(name: str, given: Points) -> Float[Tensor, " P"]:
+def _points(name: str, values: Points) -> Float[Tensor, " P"]:
     """Numbers in double precision; ``TypeError`` for what are none."""
     try:
-        return torch.as_tensor(given, dtype=torch.float64)
+        return torch.as_tensor(values, dtype=torch.float64)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be numbers; got {given!r} ({error})") from None
+        raise TypeError(f"{name} must be numbers; got {values!r} ({error})") from None
 
 
 def _weights(se: Points, dof: float, size: int) -> Float[Tensor, " P"]:
-    """The weights 1/se², checked."""
+    """Return the weights 1/se², checked."""
     errors = _points("se", se)
     validation.shape("se", errors, "P", P=size)
     if not bool((validation.finite("se", errors) > 0).all()):

@@ -53,7 +53,7 @@ def mean_se(samples: Float[Tensor, "*shape"], dim: int = 0) -> Means:
 
 
 def estimate(samples: Float[Tensor, " T"], *, at_least: float = 0.0) -> Estimate:
-    """The mean of T independent trials.
+    """Compute the mean of T independent trials.
 
     Its half-width is ``at_least`` (zero or above) where the scatter says less: a training that is
     repeated is the same to the last digit on one processor and not on another, and neither may be
@@ -88,7 +88,7 @@ def geometric_bars(
 
 
 def share(hits: Shaped[Tensor, "*rest T"], *, under: float) -> Estimate:
-    r"""The share of ``hits``, with the standard error that it has if the true share is ``under``.
+    r"""Compute the share of ``hits``, and its standard error if the true share is ``under``.
 
     .. math:: se^2 = p_0(1-p_0)/T, \qquad p_0 = \texttt{under}
 

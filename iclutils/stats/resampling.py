@@ -19,26 +19,26 @@ def jackknife(function: Callable[[Tensor], float], samples: Float[Tensor, "*rest
     The trials are the last axis; there are T − 1 degrees of freedom. Raises ``ValueError`` for
     fewer than 2, and where the function of them is not finite.
 
-    >>> found = jackknife(lambda s: float(s.mean()), torch.tensor([1.0, 2.0, 3.0, 4.0]))
-    >>> round(found.value, 4), round(found.se, 4)  # of a mean it is the usual standard error
+    >>> mean = jackknife(lambda s: float(s.mean()), torch.tensor([1.0, 2.0, 3.0, 4.0]))
+    >>> round(mean.value, 4), round(mean.se, 4)  # of a mean it is the usual standard error
     (2.5, 0.6455)
     """
     trials = samples.shape[-1]
     validation.whole("trials", trials, low=2)
-    kept = ~torch.eye(trials, dtype=torch.bool)
-    without = [function(samples[..., kept[i]]) for i in range(trials)]
+    others = ~torch.eye(trials, dtype=torch.bool)
+    without = [function(samples[..., others[i]]) for i in range(trials)]
     return _with_left_out(function(samples), without)
 
 
 def _with_left_out(value: float, without: Sequence[float]) -> Estimate:
-    """A statistic with its error from what it is with each of the trials left out."""
+    """Return a statistic with its error from what it is with each of the trials left out."""
     left_out = torch.tensor(without, dtype=torch.float64)
     se = jackknife_se(validation.finite("function(samples), with one left out,", left_out))
     return Estimate(value, se, len(without) - 1)
 
 
 def jackknife_se(without: Float[Tensor, " T"]) -> float:
-    r"""The jackknife's standard error from a statistic with each of T trials (or groups) left out.
+    r"""Compute the jackknife's standard error from a statistic with each of T trials left out.
 
     .. math:: se^2 = \frac{T-1}{T}\sum_i\bigl(f_{-i} - \overline{f_{-i}}\bigr)^2
 
@@ -53,7 +53,7 @@ def of_means(
     function: Callable[[Float[Tensor, "*rest"]], float | Tensor],
     samples: Float[Tensor, "*rest T"],
 ) -> Estimate:
-    """A function of the means over T ≥ 2 trials, the last axis, by the jackknife.
+    """Compute a function of the means over T ≥ 2 trials, the last axis, by the jackknife.
 
     Raises ``ValueError`` as :func:`iclutils.stats.jackknife`.
 
@@ -70,7 +70,7 @@ def of_means(
 
 
 def ratio(above: Float[Tensor, " T"], below: Float[Tensor, " T"], *, log: bool = False) -> Estimate:
-    """The ratio of two means over the same T ≥ 2 trials, or its natural logarithm.
+    """Compute the ratio of two means over the same T ≥ 2 trials, or its natural logarithm.
 
     By the jackknife, which leaves a trial out of both. Raises ``ValueError`` for unequal numbers of
     trials and as :func:`iclutils.stats.jackknife`.
@@ -90,7 +90,7 @@ def crossed(
     function: Callable[[Float[Tensor, "*rest c t"]], float | Tensor],
     samples: Float[Tensor, "*rest C T"],
 ) -> Estimate:
-    r"""A statistic of T trials that were all measured on the same C contexts, both drawn at random.
+    r"""Estimate a statistic of T trials that were all measured on the same C contexts.
 
     The last two axes are contexts and trials; the function is told fewer of either. Of both sources
     of chance the jackknife gives an error, and
@@ -104,17 +104,17 @@ def crossed(
     Raises ``ValueError`` for fewer than 2 contexts or trials.
 
     >>> table = torch.tensor([[1.0, 1.0], [3.0, 3.0]])  # the contexts differ, the trials do not
-    >>> found = crossed(lambda both: both.mean(), table)
-    >>> found.value, found.se, found.dof
+    >>> mean = crossed(lambda both: both.mean(), table)
+    >>> mean.value, mean.se, mean.dof
     (2.0, 1.0, 1.0)
     """
-    by_trial = jackknife(lambda kept: float(function(kept)), samples)
-    by_context = jackknife(lambda kept: float(function(kept.mT)), samples.mT)
+    by_trial = jackknife(lambda part: float(function(part)), samples)
+    by_context = jackknife(lambda part: float(function(part.mT)), samples.mT)
     return _of_both(by_context, by_trial)
 
 
 def crossed_mean(samples: Float[Tensor, "C T"]) -> Estimate:
-    """The mean as :func:`crossed` has it: of a mean, the jackknife's error is the usual one.
+    """Estimate the mean as :func:`crossed` does: of a mean, the jackknife's error is the usual one.
 
     Raises ``ValueError`` for another shape and as ``crossed`` does.
 
@@ -127,7 +127,7 @@ def crossed_mean(samples: Float[Tensor, "C T"]) -> Estimate:
 
 
 def _of_both(by_context: Estimate, by_trial: Estimate) -> Estimate:
-    """A statistic with the errors from contexts and from trials."""
+    """Return a statistic with the errors from contexts and from trials."""
     both = weighted([1.0, 1.0], [by_context, by_trial])
     return Estimate(by_trial.value, both.se, both.dof)
 
@@ -189,7 +189,7 @@ def _through_origin(both: Float[Tensor, "2 P T"]) -> float:
 
 
 def summit(x: Points, samples: Float[Tensor, "P T"], nearest: int | None = None) -> Estimate:
-    """The x at the top of the parabola through the means of T ≥ 2 trials at P places.
+    """Return the x at the top of the parabola through the means of T ≥ 2 trials at P places.
 
     See :func:`iclutils.stats.parabola_top`, also for ``nearest`` and for what is
     raised; the error is the jackknife's.

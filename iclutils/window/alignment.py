@@ -28,14 +28,14 @@ class Blocks(NamedTuple):
 
 
 def blocks(M: Matrices, B: Bases) -> Blocks:
-    r"""The blocks :math:`B^\top M B` (k by k), :math:`B_\perp^\top M B_\perp` (d − k by d − k)."""
+    r"""Compute the blocks :math:`B^\top M B` (k by k), :math:`B_\perp^\top M B_\perp`."""
     _check(M, B)
     B_perp = complement(B)
     return Blocks(B.mT @ M @ B, B_perp.mT @ M @ B_perp)
 
 
 def rho(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
-    r"""The paper's representation error.
+    r"""Return the paper's representation error.
 
     .. math:: \rho(M,B) = \|B_\perp^\top M B_\perp\|_2 \,/\, \sigma_{\min}(B^\top M B)
 
@@ -78,12 +78,12 @@ def cosines(M: Matrices, B: Bases) -> Float[Tensor, "*both k"]:
 
 
 def largest_angle(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
-    """The largest principal angle in degrees: 0 where the top-k eigenvectors of M span col(B)."""
+    """Compute the largest principal angle between col(B) and M's top k eigenvectors, in degrees."""
     return torch.rad2deg(torch.arccos(cosines(M, B)[..., -1]))
 
 
 def overlap(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
-    r"""The mean squared cosine, :math:`\|\hat B^\top B\|_F^2/k`.
+    r"""Compute the mean squared cosine, :math:`\|\hat B^\top B\|_F^2/k`.
 
     Its expectation is k/d for a uniformly random :math:`\hat B`. Eigenvectors of equal eigenvalues
     are any of their space, and rounding would choose: there it is the mean over all choices.
@@ -101,8 +101,8 @@ def overlap(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
     tied = (values - last).abs() <= room
     share = (k - above.sum(-1, keepdim=True)) / tied.sum(-1, keepdim=True)
     captured = (vectors.mT @ B).square().sum(-1)
-    found: Tensor = ((above + share * tied) * captured).sum(-1) / k
-    return found
+    share_of_axes: Tensor = ((above + share * tied) * captured).sum(-1) / k
+    return share_of_axes
 
 
 def within(M: Matrices, B: Bases) -> Float[Tensor, "*both d d"]:

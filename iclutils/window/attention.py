@@ -60,7 +60,7 @@ def relative_scores(
 def predict(
     M: Float[Tensor, "*units d d"], prompt: Prompt, unit: str = "softmax"
 ) -> Float[Tensor, "*both q"]:
-    r"""The unit's answer to every query.
+    r"""Return the unit's answer to every query.
 
     .. math:: \hat y = \sum_i\gamma_i y_i\ (\text{softmax}),\qquad
               \hat y = \sum_i y_i\, x_i^\top M x_{n+1}\ (\text{linear})
@@ -86,7 +86,7 @@ def predict(
 def gradient(
     M: Float[Tensor, "T S d d"], prompt: Prompt, unit: str = "softmax"
 ) -> Float[Tensor, "T S d d"]:
-    r"""The gradient in M of the mean squared error over the queries, for a fleet of units.
+    r"""Compute the gradient in M of the mean squared error over the queries, for a fleet of units.
 
     .. math:: \nabla = \frac2q\sum_{\text{queries}} r\,g\,x_{n+1}^\top,\qquad r = \hat y-f(x_{n+1})
 
@@ -118,7 +118,7 @@ def _softmax_gradient(
     query: Float[Tensor, "T q d"],
     target: Float[Tensor, "T S q"],
 ) -> Float[Tensor, "T S d d"]:
-    r"""The softmax unit's part of :func:`gradient`, in sums over tokens for all settings at once.
+    r"""Compute :func:`gradient` for the softmax unit, in sums over tokens for all settings at once.
 
     With masses :math:`m_i\propto\gamma_i` the products are :math:`\sum_im_i[x_i, 1]` and
     :math:`\sum_im_iy_i[x_i, 1]`, and :math:`\sum_i m_i(y_i-\hat y)x_i` is their difference.
@@ -142,7 +142,7 @@ def _softmax_gradient(
 def _masses(
     image: Float[Tensor, "*batch queries d"], x: Float[Tensor, "*batch n d"]
 ) -> Float[Tensor, "*batch queries n"]:
-    """The softmax before its division, up to a factor; ``image`` is M times a query.
+    """Return the softmax before its division, up to a factor; ``image`` is M times a query.
 
     A power of two is half as dear as one of e, and torch.softmax over few tokens many times more.
     Where scores may leave the range of numbers, the factor makes the largest mass of a query 1.

@@ -132,7 +132,7 @@ class StretchedAnew:
         validation.whole("d", self.d, low=2)
 
     def stretches(self, size: tuple[int, ...], generator: torch.Generator) -> Stretched:
-        """The law of the tokens of ``size`` tasks, each with a stretch drawn for it."""
+        """Return the law of the tokens of ``size`` tasks, each with a stretch drawn for it."""
         return Stretched(normal(*size, self.d, self.d, generator=generator))
 
 
@@ -140,7 +140,7 @@ Law: TypeAlias = Covariates | StretchedAnew
 
 
 def of_tasks(law: Law, size: tuple[int, ...], generator: torch.Generator) -> Covariates:
-    """The law of the tokens of ``size`` tasks: the same for all, or one drawn for each.
+    """Return the law of the tokens of ``size`` tasks: the same for all, or one drawn for each.
 
     >>> from iclutils.randomness import stream
     >>> of_tasks(Sphere(3), (4,), stream(0, "stretches"))

@@ -42,7 +42,7 @@ def mean_errors(
     validation.shape("prompt.y", prompt.y, "... n", n=prompt.x.shape[-2])
     validation.finite("prompt.y", prompt.y)
     _, count, q, d = prompt.query.shape
-    found = []
+    errors = []
     for of_trial, x, y, query, target in zip(
         M, prompt.x, prompt.y, prompt.query, prompt.target, strict=True
     ):
@@ -54,8 +54,8 @@ def mean_errors(
             mass = _masses(image, x)
             answer = product(mass, labels) / mass.sum(-1, keepdim=True)
         answer = answer.view(count, -1, q)
-        found.append((answer - target.unsqueeze(1)).square().mean((0, 2)))
-    return torch.stack(found)
+        errors.append((answer - target.unsqueeze(1)).square().mean((0, 2)))
+    return torch.stack(errors)
 
 
 def sampled_errors(
@@ -77,12 +77,12 @@ def sampled_errors(
     chunk). Raises as :func:`~iclutils.window.attention.predict` and
     :func:`iclutils.window.prompts.draw`.
     """
-    found = []
+    errors = []
     for chunk in range(validation.whole("chunks", chunks)):
         draws = stream(seed, role, function.name, covariates.d, n, chunk)
         prompt = draw(function, covariates, n, sigma, 1, (size,), draws)
-        found.append((predict(M.unsqueeze(-3), prompt, unit) - prompt.target).square().squeeze(-1))
-    return torch.cat(found, -1)
+        errors.append((predict(M.unsqueeze(-3), prompt, unit) - prompt.target).square().squeeze(-1))
+    return torch.cat(errors, -1)
 
 
 def fit_linear_matrix(prompt: Prompt) -> Float[Tensor, "d d"]:
@@ -111,18 +111,18 @@ def fit_linear_matrix(prompt: Prompt) -> Float[Tensor, "d d"]:
 
 
 def log_mean_loss(M: Float[Tensor, "units d d"], prompt: Prompt) -> Estimate:
-    """The logarithm of the mean loss of trained softmax units, all on the same prompts.
+    """Compute the logarithm of the mean loss of trained softmax units, all on the same prompts.
 
     ``prompt`` has one leading axis. Both the units and the prompts are drawn at random, see
     :func:`iclutils.stats.crossed`, which wants two of either. Raises as
     :func:`~iclutils.window.attention.predict`.
     """
     losses = [(predict(one, prompt) - prompt.target).square().mean(-1) for one in M]
-    return crossed(lambda kept: kept.mean().log(), torch.stack(losses, 1))
+    return crossed(lambda part: part.mean().log(), torch.stack(losses, 1))
 
 
 def value_slope(M: Float[Tensor, "d d"], prompts: Iterable[Prompt]) -> ValueSlope:
-    r"""The slope of a softmax unit's loss in the weights v of an answer with :math:`v^\top x_i`.
+    r"""Estimate the slope of a softmax unit's loss in v, for answers with :math:`v^\top x_i`.
 
     .. math:: E\,(\hat y - f(x))\,\bar x_j, \qquad \bar x = \textstyle\sum_i\gamma_i x_i
 
@@ -166,7 +166,7 @@ def half_mass_cap(
     x: Float[Tensor, "*prompts n d"],
     query: Float[Tensor, "*_ q d"],
 ) -> Float[Tensor, "*both q"]:
-    """The window as a number: the radius of the smallest cap that holds half of the weight.
+    """Return the window as a number: the radius of the smallest cap that holds half of the weight.
 
     The cap is centred at the query; its radius is an angle in radians. Tokens and queries are unit
     vectors. Raises ``ValueError`` where the weights are not one per token and query, one is
@@ -183,6 +183,6 @@ def half_mass_cap(
         validation.within(f"the length of {name}", vectors.norm(dim=-1), 1 - LENGTH, 1 + LENGTH)
     angle = (x @ query.mT).clamp(-1, 1).arccos()
     angle, order = angle.expand(gamma.shape).sort(dim=-2)
-    held = gamma.gather(-2, order).cumsum(-2)
-    first = (held < 0.5 * held[..., -1:, :]).sum(-2, keepdim=True)
+    mass = gamma.gather(-2, order).cumsum(-2)
+    first = (mass < 0.5 * mass[..., -1:, :]).sum(-2, keepdim=True)
     return angle.gather(-2, first.clamp(max=gamma.shape[-2] - 1)).squeeze(-2)

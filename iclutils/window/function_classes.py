@@ -106,7 +106,7 @@ class _Isotropic:
         raise NotImplementedError
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
-        r"""The coefficients :math:`c_k` of the covariance, :math:`K(t)=\sum_k c_kP_k(t)`.
+        r"""Compute the coefficients :math:`c_k`, where :math:`K(t)=\sum_k c_kP_k(t)`.
 
         :math:`P_k` are the Gegenbauer polynomials of :func:`iclutils.sphere.gegenbauer`.
         Raises ``ValueError`` for a degree that is no whole number from 0 on.
@@ -182,7 +182,7 @@ class ReLU(_Isotropic):
         return self.L * (value + task["b"].unsqueeze(-1) if self.offset else value)
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-        r"""The arc-cosine kernel, with :math:`\theta = \arccos t`.
+        r"""Compute the arc-cosine kernel, with :math:`\theta = \arccos t`.
 
         .. math:: \tfrac{L^2}3\Bigl[\frac{\sin\theta + (\pi-\theta)\cos\theta}{\pi d} + 1\Bigr]
 
@@ -194,7 +194,7 @@ class ReLU(_Isotropic):
         return self.L**2 / 3 * (kernel + float(self.offset))
 
     def spectrum(self, degrees: Int[Tensor, " K"]) -> Float[Tensor, " K"]:
-        r"""The coefficients from the one-dimensional moments :math:`\lambda_k = E|t|P_k(t)`.
+        r"""Compute the coefficients from the moments :math:`\lambda_k = E|t|P_k(t)`.
 
         .. math:: c_1 = \frac{L^2}{6d},\qquad c_k = \tfrac{L^2}6N_k\lambda_k^2\ (k\ \text{even}),
                   \qquad \lambda_k = \pm\frac{\Gamma(d/2)}{\sqrt\pi}
@@ -268,7 +268,7 @@ CLASSES: dict[str, Callable[..., Affine | ReLU | Cosine]] = {
 
 
 def by_name(name: str, d: int, L: float = 1.0) -> Affine | ReLU | Cosine:
-    """The class called "affine", "relu" or "cosine", in dimension d with Lipschitz constant L.
+    """Make the class called "affine", "relu" or "cosine", in dimension d with Lipschitz constant L.
 
     Raises ``KeyError`` for another name, and what the class raises for d and L.
 

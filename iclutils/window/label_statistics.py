@@ -29,13 +29,13 @@ def mean_labels(seed: int) -> Mapping[str, Estimate]:
     means = {}
     for tasks in CLASSES:
         draws = stream(seed, "signs", tasks.name)
-        drawn = tasks.sample((TASKS,), draws)
+        sample = tasks.sample((TASKS,), draws)
         gaussian = torch.randn(TASKS, 1, D, generator=draws, dtype=torch.float64)
         x = Sphere(D).from_gaussian(gaussian)
-        value = tasks.evaluate(drawn, x)[:, 0]
+        value = tasks.evaluate(sample, x)[:, 0]
         means[tasks.name] = estimate(value)
         if tasks.name == "affine":
-            positive = drawn | {"b": drawn["b"].abs()}
+            positive = sample | {"b": sample["b"].abs()}
             means["offset-in-0-L"] = estimate(tasks.evaluate(positive, x)[:, 0])
         if tasks.name == "cosine":
             sign = 2.0 * torch.randint(2, value.shape, generator=draws) - 1

@@ -81,7 +81,7 @@ class LowRankLink:
         return self.of_latent(along(task["a"], latent))
 
     def of_latent(self, s: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
-        """The link at s = aᵀBᵀx."""
+        """Return the link at s = aᵀBᵀx."""
         if self.link == "affine":
             return s + 2
         if self.link == "quadratic":
@@ -93,7 +93,7 @@ class LowRankLink:
     def kernel(
         self, u: Float[Tensor, "*first m k"], other: Float[Tensor, "*second p k"]
     ) -> Float[Tensor, "*both m p"]:
-        r"""The mean of :math:`f(x)f(x')` over tasks, from the latents :math:`u = B^\top x`.
+        r"""Compute the mean of :math:`f(x)f(x')` over tasks, from the latents :math:`u = B^\top x`.
 
         Linear :math:`t/k` with :math:`t = u^\top u'`; affine :math:`t/k + 4`; quadratic
         :math:`(|u|^2|u'|^2 + 2t^2)/(k(k+2))`; cosine
@@ -161,7 +161,7 @@ def random_subspaces(
 
 
 def complement(B: Float[Tensor, "*T d k"]) -> Float[Tensor, "*T d r"]:
-    """An orthonormal basis of the d − k directions orthogonal to col(B).
+    """Return an orthonormal basis of the d − k directions orthogonal to col(B).
 
     Raises ``ValueError`` where B has more columns than rows or an entry is not finite.
     """
@@ -172,7 +172,7 @@ def complement(B: Float[Tensor, "*T d k"]) -> Float[Tensor, "*T d r"]:
 
 
 def gram_roots(count: int, d: int, generator: torch.Generator) -> Float[Tensor, "count d d"]:
-    r"""The stretches of Figure 9, :math:`J = (G^\top G)^{1/2}` of square Gaussian G.
+    r"""Return the stretches of Figure 9, :math:`J = (G^\top G)^{1/2}` of square Gaussian G.
 
     Collins et al., Appendix J.1. Raises ``TypeError`` or ``ValueError`` where ``count`` or d is no
     whole number above zero.

@@ -82,7 +82,7 @@ class Pretraining:
     M: Float[Tensor, "S T R d d"]
 
     def split(self, size: int) -> "list[Pretraining]":
-        """The histories of ``size`` settings at a time, in their order.
+        """Return the histories of ``size`` settings at a time, in their order.
 
         Raises ``ValueError`` where that is no whole number above zero.
         """
@@ -149,11 +149,11 @@ def pretrain(
     for t in range(steps):
         if t % BLOCK == 0:
             block = Block(trials, t // BLOCK, seed, role)
-            drawn = block_prompts(block, [group.tokens for group in groups])
+            prompts_of = block_prompts(block, [group.tokens for group in groups])
         parts = torch.split(M, [len(group.rows) for group in groups], dim=1)
         slopes = [
             attention.gradient(part, group.of_settings(prompts[t % BLOCK]), group.unit)
-            for part, prompts, group in zip(parts, drawn, groups, strict=True)
+            for part, prompts, group in zip(parts, prompts_of, groups, strict=True)
         ]
         slope = torch.cat(slopes, dim=1)
         step = direction(_through(factors, slope))
@@ -191,7 +191,7 @@ def _require_finite(M: Float[Tensor, "T S d d"], order: Sequence[int], steps: in
 def _through(
     factors: Float[Tensor, "F T S d d"], slope: Float[Tensor, "T S d d"]
 ) -> Float[Tensor, "F T S d d"]:
-    """The gradient in the factors, A or (A_K, A_Q), from the gradient in their product M."""
+    """Compute the gradient in the factors, A or (A_K, A_Q), from that in their product M."""
     if len(factors) == 1:
         return product(factors, slope + slope.mT)
     return torch.stack([product(factors[1], slope.mT), product(factors[0], slope)])
@@ -227,7 +227,7 @@ class _Group:
         return first.covariates, first.n, self.queries, self.classes
 
     def of_settings(self, prompt: Prompt) -> Prompt:
-        """The prompts of the settings from those of the classes."""
+        """Return the prompts of the settings from those of the classes."""
         if len(self.classes) == len(self.settings):
             return prompt
         y, target = (one.index_select(1, self.of_classes) for one in (prompt.y, prompt.target))
@@ -235,7 +235,7 @@ class _Group:
 
 
 def _units(unit: str | Sequence[str], settings: int) -> list[str]:
-    """The unit of every setting; ``ValueError`` where another number of them was given."""
+    """Return the unit of every setting; ``ValueError`` where another number of them was given."""
     units = [unit] * settings if isinstance(unit, str) else list(unit)
     for one in units:
         validation.one_of("unit", one, attention.UNITS)

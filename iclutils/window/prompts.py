@@ -74,7 +74,7 @@ def draw_alike(
     size: tuple[int, ...],
     generator: torch.Generator,
 ) -> list[Prompt]:
-    """What :func:`draw` gives for each of several classes of one law, from one set of draws.
+    """Draw for each of several classes of one law what :func:`draw` gives, from one set of draws.
 
     They share their tokens, their tasks and the noise. Raises as :func:`draw`, and ``ValueError``
     where the classes draw their tasks from different laws.
@@ -111,7 +111,7 @@ def assemble(
 
 
 def default_queries(n: int) -> int:
-    r"""The number of queries per task in Collins et al., Appendix J: :math:`\lfloor\sqrt n\rfloor`.
+    r"""Count the queries per task in Collins et al., Appendix J: :math:`\lfloor\sqrt n\rfloor`.
 
     >>> default_queries(20)
     4
@@ -159,15 +159,15 @@ def block_prompts(
             covariates = Stretched(gaussian("stretches", n, q, covariates.d, covariates.d))
         return covariates.from_gaussian(z)
 
-    drawn: dict[object, Task] = {}
+    samples: dict[object, Task] = {}
 
     def tasks(function: FunctionClass, n: int, q: int) -> Task:
         key = (function.law, n, q)
-        if key not in drawn:
+        if key not in samples:
             each = [function.sample((BLOCK,), generator) for generator in streams("tasks", n, q)]
             parameters = zip(*(task.values() for task in each), strict=True)
-            drawn[key] = dict(zip(each[0], map(torch.stack, parameters), strict=True))
-        return drawn[key]
+            samples[key] = dict(zip(each[0], map(torch.stack, parameters), strict=True))
+        return samples[key]
 
     @functools.cache
     def values(
@@ -181,7 +181,7 @@ def block_prompts(
     def noise(sigma: float, n: int, q: int) -> Float[Tensor, "T BLOCK n"]:
         return sigma * gaussian("noise", n, q, n)
 
-    found = []
+    batches = []
     for covariates, n, q, classes in settings:
         x = tokens(covariates, n, q)
         each = [(values(function, covariates, n, q), sigma) for function, sigma in classes]
@@ -189,5 +189,5 @@ def block_prompts(
         y = torch.stack([value[..., :n] + noise(sigma, n, q) for value, sigma in each], dim=2)
         target = torch.stack([value[..., n:] for value, _ in each], dim=2)
         steps = range(BLOCK)
-        found.append([Prompt(x[:, t, :n], y[:, t], x[:, t, n:], target[:, t]) for t in steps])
-    return found
+        batches.append([Prompt(x[:, t, :n], y[:, t], x[:, t, n:], target[:, t]) for t in steps])
+    return batches

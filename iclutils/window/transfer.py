@@ -60,31 +60,31 @@ def parts(
     True
     """
     covariance = zonal(function)
-    found = [
+    parts_of = [
         context_loss(covariance, some[:, :-1], some[:, -1:], weights(M, some))
         for some in torch.split(points, max(1, CACHED // (len(M) * points.shape[1])))
     ]
-    return ContextLoss(*(torch.cat(part) for part in zip(*found, strict=True)))
+    return ContextLoss(*(torch.cat(part) for part in zip(*parts_of, strict=True)))
 
 
 def ratio(above: Float[Tensor, "contexts T"], below: Float[Tensor, "contexts _"]) -> Estimate:
-    """A ratio of mean losses in the same contexts, averaged over trials.
+    """Estimate a ratio of mean losses in the same contexts, averaged over trials.
 
     ``below`` has a column for each trial, or one for all. The error is over contexts and trials.
     Raises ``ValueError`` for fewer than 2 contexts or trials.
     """
     both = torch.stack([above, below.expand_as(above)])
-    return crossed(lambda held: (held[0].mean(-2) / held[1].mean(-2)).mean(), both)
+    return crossed(lambda part: (part[0].mean(-2) / part[1].mean(-2)).mean(), both)
 
 
 def tokens_used(
     M: Float[Tensor, "units d d"], points: Float[Tensor, "contexts m d"]
 ) -> Float[Tensor, "contexts units"]:
-    r"""The share of its context over which a unit averages, :math:`1/(n\sum_i\gamma_i^2)`."""
+    r"""Compute the share of its context that a unit averages over, :math:`1/(n\sum\gamma_i^2)`."""
     return effective_number(weights(M, points)) / (points.shape[1] - 1)
 
 
-def losses_on_drawn_tasks(
+def losses_on_sampled_tasks(
     w: float,
     function: Class | Distance,
     sigma: float,
@@ -93,7 +93,7 @@ def losses_on_drawn_tasks(
     queries: int,
     generator: torch.Generator,
 ) -> Float[Tensor, " contexts"]:
-    r"""The loss of the window w on tasks of any class, one drawn for each context on the sphere.
+    r"""Sample the loss of the window w on tasks of any class, one for each context on the sphere.
 
     For classes whose covariance is not known. The labels' noise is integrated out, and the loss of
     a context is averaged over its ``queries``. Raises ``ValueError`` for sizes below 1 and a
@@ -144,40 +144,40 @@ class Transfer:
         self._parts: dict[Class, ContextLoss] = {}
 
     def scale(self, learned: Class) -> Float[Tensor, " T"]:
-        r"""The window parameter that each trial has learned, :math:`\operatorname{tr}(M)/d`."""
+        r"""Compute the window parameter of each trial's unit, :math:`\operatorname{tr}(M)/d`."""
         return self.units[learned].diagonal(dim1=-2, dim2=-1).mean(-1)
 
     def trained(self, learned: Class, tested: Class) -> Float[Tensor, "contexts T"]:
-        """The loss of each trial's unit in each context."""
+        """Compute the loss of each trial's unit in each context."""
         first = self._order[learned] * self._trials
         return self._losses(tested)[:, first : first + self._trials]
 
     def as_window(self, learned: Class, tested: Class) -> Float[Tensor, "contexts T"]:
-        r"""The loss of the window :math:`w=\operatorname{tr}(M)/d` of each trial's unit."""
+        r"""Compute the loss of the window :math:`w=\operatorname{tr}(M)/d` of each trial's unit."""
         first = (len(self.units) + self._order[learned]) * self._trials
         return self._losses(tested)[:, first : first + self._trials]
 
     def exact(self, learned: Class, tested: Class) -> Float[Tensor, "contexts 1"]:
-        """The loss of the window that is best for ``learned`` in each context."""
-        place = 2 * len(self.units) * self._trials + self._order[learned]
-        return self._losses(tested)[:, place : place + 1]
+        """Compute the loss of the window that is best for ``learned`` in each context."""
+        column = 2 * len(self.units) * self._trials + self._order[learned]
+        return self._losses(tested)[:, column : column + 1]
 
     def over_least(self, learned: Class, tested: Class) -> Estimate:
-        """The loss ratio: the units' loss over that of the window that is best for ``tested``."""
+        """Compute the loss ratio: the units' loss over that of the best window for ``tested``."""
         return ratio(self.trained(learned, tested), self.exact(tested, tested))
 
     def over_exact(self, learned: Class, tested: Class) -> Estimate:
-        """The units' loss over that of the window that is best for what they were trained on."""
+        """Compute the units' loss over that of the best window for what they were trained on."""
         return ratio(self.trained(learned, tested), self.exact(learned, tested))
 
     def over_own(self, learned: Class, tested: Class) -> Estimate:
-        """The units' loss over that of the units pretrained on ``tested``, trial by trial."""
+        """Compute the units' loss over that of units pretrained on ``tested``, trial by trial."""
         return ratio(self.trained(learned, tested), self.trained(tested, tested))
 
     def over_window(
         self, learned: Class, tested: Class, window_of: Class | None = None
     ) -> Estimate:
-        """The units' loss over that of their windows, or of the windows of other units."""
+        """Compute the units' loss over that of their windows, or of the windows of other units."""
         windows = self.as_window(learned if window_of is None else window_of, tested)
         return ratio(self.trained(learned, tested), windows)
 
@@ -240,9 +240,9 @@ def errors(
     trials = {M.shape[1] for M in units.values()}
     if len(trials) != 1:
         raise ValueError(f"units must have one number of trials; got {sorted(trials)}")
-    drawn = draw_alike(functions, covariates, n, sigma, 1, (trials.pop(), size), generator)
+    prompts = draw_alike(functions, covariates, n, sigma, 1, (trials.pop(), size), generator)
     table = {}
     for unit, M in units.items():
-        each = [mean_errors(m, prompt, unit) for m, prompt in zip(M, drawn, strict=True)]
+        each = [mean_errors(m, prompt, unit) for m, prompt in zip(M, prompts, strict=True)]
         table[unit] = torch.stack(each)
     return table

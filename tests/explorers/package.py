@@ -52,7 +52,7 @@ def drawn(d, n, t, grid=None, last=64):
     degrees = population_loss.even_degrees(last)
     w = DRAWN_GRID if grid is None else torch.tensor(grid, dtype=torch.float64)
     contexts = torch.tensor(t, dtype=torch.float64).view(-1, n)
-    found = population_loss.given_products(contexts, d, w, degrees)
+    found = population_loss.sum_contexts(contexts, d, w, degrees)
     parts = (found.parts / len(contexts)).unsqueeze(0)
     spread = (found.concentration / len(contexts)).unsqueeze(0)
     return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)

@@ -7,7 +7,7 @@ star, and M is written for its :math:`\mathcal M`. All functions broadcast over 
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -132,12 +132,12 @@ class _Resolvent(NamedTuple):
 
 
 def _plain(value: ArrayLike) -> Numbers:
-    """A float for a scalar, the array for an array."""
+    """Return a float for a scalar, the array for an array."""
     return float(value) if np.ndim(value) == 0 else np.asarray(value)  # type: ignore[arg-type]
 
 
 def _positive_root(a: Numbers, b: Numbers, c: Numbers) -> Array:
-    """The positive root of ax² + bx = c for a, c ≥ 0, in the form without cancellation."""
+    """Compute the positive root of ax² + bx = c for a, c ≥ 0, in the form without cancellation."""
     s = np.sqrt(b * b + 4 * a * c)
     with np.errstate(divide="ignore", invalid="ignore"):  # np.where computes both forms
         return np.where(np.asarray(b) >= 0, 2 * c / (b + s), (s - b) / (2 * np.asarray(a)))
@@ -157,7 +157,7 @@ def _resolvent(x: Numbers, kappa: Numbers) -> _Resolvent:
 
 
 def marchenko_pastur(x: ArrayLike, kappa: ArrayLike) -> Numbers:
-    r"""The function :math:`M_\kappa(x) = \lim\frac1d\mathrm{tr}(R_k + x)^{-1}`.
+    r"""Compute :math:`M_\kappa(x) = \lim\frac1d\mathrm{tr}(R_k + x)^{-1}`.
 
     :math:`R_k = \frac1k\sum_j w_jw_j^\top` is the covariance of :math:`k = \kappa d` tasks, and
 
@@ -173,7 +173,7 @@ def marchenko_pastur(x: ArrayLike, kappa: ArrayLike) -> Numbers:
 
 
 def marchenko_pastur_slope(x: ArrayLike, kappa: ArrayLike) -> Numbers:
-    r"""The derivative of :func:`marchenko_pastur` by x.
+    r"""Differentiate :func:`marchenko_pastur` by x.
 
     .. math:: M'_\kappa(x) = -\frac{M(1+M/\kappa)}{\sqrt{(x+1-1/\kappa)^2+4x/\kappa}}
 
@@ -184,7 +184,7 @@ def marchenko_pastur_slope(x: ArrayLike, kappa: ArrayLike) -> Numbers:
 
 
 def ridgeless_icl(phase: Phase) -> Numbers:
-    r"""Result 1 as the slides print it: :math:`e_{ICL}` for :math:`\lambda\to0^+`, in two branches.
+    r"""Compute Result 1 as the slides print it: :math:`e_{ICL}` for :math:`\lambda\to0^+`.
 
     .. math::
         \tau<1:&\ \tfrac{\tau(1+q)}{1-\tau}\left[1-\tau(1-\mu)^2+\mu(\rho/q-1)\right]
@@ -208,7 +208,7 @@ def ridgeless_icl(phase: Phase) -> Numbers:
 
 
 def effective_ridge(phase: Phase, lam: ArrayLike) -> Numbers:
-    r"""The effective ridge ν that random data make of the ridge ``lam``.
+    r"""Return the effective ridge ν that random data make of the ridge ``lam``.
 
     It is the root :math:`\nu \ge \lambda` of
 
@@ -268,12 +268,12 @@ def errors(phase: Phase, lam: ArrayLike) -> Errors:
     icl = icl + idg * (1 + q) * (m + nu * slope) / tau
     shape = np.broadcast_shapes(np.shape(icl), np.shape(lam))
     # copies, because a broadcast view cannot be written to
-    found = [_plain(np.broadcast_to(e, shape).copy()) for e in (icl, idg, nu)]
-    return Errors(*found)
+    parts = [_plain(np.broadcast_to(e, shape).copy()) for e in (icl, idg, nu)]
+    return Errors(*parts)
 
 
 def peak_coefficients(alpha: ArrayLike, kappa: ArrayLike, rho: ArrayLike) -> Peak:
-    r"""The coefficients of the ridgeless divergence :math:`e \simeq c/|\tau-1|` as τ → 1.
+    r"""Compute the coefficients of the ridgeless divergence :math:`e \simeq c/|\tau-1|` as τ → 1.
 
     .. math::
         c_{IDG} = \rho + q - q^2M_\kappa(q), \qquad c_{ICL} = (1+q)\,M_\kappa(q)\,c_{IDG}
@@ -288,7 +288,7 @@ def peak_coefficients(alpha: ArrayLike, kappa: ArrayLike, rho: ArrayLike) -> Pea
 
 
 def long_context_limit(kappa: ArrayLike, rho: ArrayLike, ratio: ArrayLike) -> Numbers:
-    r"""The limit of the ridgeless :math:`e_{ICL}` for α, τ → ∞ at fixed τ/α.
+    r"""Compute the limit of the ridgeless :math:`e_{ICL}` for α, τ → ∞ at fixed τ/α.
 
     .. math::
         \rho + (1-\kappa)\left(1 + \frac{\rho}{1+\rho}\,\frac{\alpha}{\tau}\right)\ (\kappa<1),
@@ -319,7 +319,7 @@ def extrapolation_margin(value: float, before: float) -> float:
 
 
 def extrapolated(function: Callable[[float], Numbers], top: float) -> Numbers:
-    r"""The limit of a ``function`` that comes near it as 1/x, from x = ``top`` and a tenth of it.
+    r"""Extrapolate a ``function`` that nears its limit as 1/x, from x = ``top`` and a tenth of it.
 
     .. math:: \frac{10 f(x) - f(x/10)}9
 
@@ -335,12 +335,39 @@ def extrapolated(function: Callable[[float], Numbers], top: float) -> Numbers:
 
 
 def decade_power(function: Callable[[float], Numbers], top: float) -> Numbers:
-    """The power of x as which a ``function`` changes over the decade that ends at x = ``top``.
+    """Compute the power of x by which a ``function`` changes over the decade up to x = ``top``.
 
     >>> round(decade_power(lambda x: 3 / x**2, 1e4), 9)
     -2.0
     """
     return _plain(np.log10(function(top) / function(top / 10)))
+
+
+def long_context_exponents(
+    quantity: Callable[[Errors], Numbers],
+    kappa: float,
+    rho: float,
+    *,
+    ratio: float,
+    tops: Sequence[float] = (1e8, 1e7),
+) -> list[Numbers]:
+    r"""Compute the exponent in α of a ridgeless ``quantity``, at fixed :math:`\tau/\alpha`.
+
+    .. math:: \log_{10}\frac{f(\alpha)}{f(\alpha/10)}, \qquad \tau = \text{ratio}\cdot\alpha
+
+    over the decade that ends at each of ``tops``, so that two of them tell how far the exponent
+    still moves (:func:`extrapolation_margin`). Lu et al., Result 2: the gap and the error of fresh
+    tasks go to zero with α for κ ≥ 1 alone. Raises as :class:`Phase` and :func:`errors`.
+
+    >>> [round(p, 3) for p in long_context_exponents(lambda e: e.gap, 2.0, 0.01, ratio=0.2)]
+    [-1.0, -1.0]
+    """
+
+    def at(alpha: float) -> Numbers:
+        phase = Phase(alpha=alpha, kappa=kappa, tau=ratio * alpha, rho=rho)
+        return quantity(errors(phase, 0.0))
+
+    return [decade_power(at, top) for top in tops]
 
 
 def shrinkage(rho: float, alpha: float, c: float) -> float:

@@ -26,7 +26,7 @@ from iclutils.regression.theory.roots import Array, fixed_point, newton
 
 
 def _finite_ridge(eigen: Float[np.ndarray, " e"], ratio: float, lam: float) -> float:
-    """The ν ≥ λ with ν = λ + ν (d/n) Σ s/(s + ν), s over ``eigen`` and ``ratio`` = d/n."""
+    """Find the ν ≥ λ with ν = λ + ν (d/n) Σ s/(s + ν), s over ``eigen`` and ``ratio`` = d/n."""
     positive = eigen[eigen > 0]
 
     def residual(nu: Array) -> tuple[Array, Array]:
@@ -88,12 +88,12 @@ class _Sample:
     def average(
         self, weight: Float[Tensor, " m"], left: Float[Tensor, "a m"], exact: Float[Tensor, "a e"]
     ) -> Float[Tensor, "a e"]:
-        """The average of weight · left vᵀ; ``exact`` is that of left vᵀ."""
+        """Compute the average of weight · left vᵀ; ``exact`` is that of left vᵀ."""
         mean = weight.mean()
         return mean * exact + (left * (weight - mean)) @ self.v.T / len(weight)
 
     def felt(self, covariance: Float[Tensor, "e e"]) -> Float[Tensor, " m"]:
-        """What each prompt's residual gains by a covariance I ⊗ K of Γ: ‖x‖² vᵀKv."""
+        """Return what each prompt's residual gains by a covariance I ⊗ K of Γ: ‖x‖² vᵀKv."""
         return self.power * (covariance.T @ self.v).mul_(self.v).sum(0)
 
 
@@ -116,7 +116,7 @@ def _ridge_of_sample(
     *,
     tol: float = 1e-7,
 ) -> tuple[float, Tensor]:
-    """The ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
+    """Find the ν at which the mean of the prompts' pulls (‖x‖²/(1+t) times ν/λ) is 1; ν, the pulls.
 
     ``thin``: 1/‖x‖² of each prompt; ``squares``: the squared components of its v in the eigenbasis,
     a column; ``ratio`` is d/n. The mean rises with ν and is concave, so that Newton's method is
@@ -189,7 +189,7 @@ def _fluctuation(
     residual: Float[Tensor, " m"],
     max_iterations: int,
 ) -> Float[Tensor, "e e"]:
-    """The covariance K of Γ: linear in the squared residuals, which it raises itself (GMRES)."""
+    """Solve for the covariance K of Γ: linear in the squared residuals, which it raises itself."""
     second_order = sample.power / weights.factor**2
 
     def spread(squared: Tensor) -> Tensor:
@@ -207,14 +207,14 @@ def _fluctuation(
     system = LinearOperator((size, size), dtype=float, matvec=matvec)
     restart = min(30, max_iterations)
     rounds = -(-max_iterations // restart)
-    found, info = gmres(system, start, rtol=1e-8, restart=restart, maxiter=rounds)
+    solution, info = gmres(system, start, rtol=1e-8, restart=restart, maxiter=rounds)
     if info != 0:
-        left = float(np.linalg.norm(matvec(found) - start) / np.linalg.norm(start))
+        left = float(np.linalg.norm(matvec(solution) - start) / np.linalg.norm(start))
         raise RuntimeError(
             f"leverage_equivalent, residuals: the relative residual is {left:.1e} after "
             f"{rounds * restart} iterations of GMRES, wanted 1e-08"
         )
-    return torch.from_numpy(found).view_as(own)
+    return torch.from_numpy(solution).view_as(own)
 
 
 def leverage_equivalent(
@@ -229,7 +229,7 @@ def leverage_equivalent(
     max_rounds: int = 50,
     max_iterations: int = 300,
 ) -> Errors:
-    r"""The equivalent at finite d with the spread of the leverages, a correction of order 1/d.
+    r"""Correct the equivalent at finite d by the spread of the leverages, of order 1/d.
 
     A prompt pulls on Γ by its leverage :math:`t = \|x\|^2v^\top Bv`, which differs from prompt to
     prompt by :math:`O(1/\sqrt d)` of itself. With averages over x, v, w and the prompt's residual
@@ -312,11 +312,11 @@ def layer_errors(
     validation.whole("draws", draws)
     d, n = context.d, round(tau * context.d**2)
     fresh = fresh_moments(context)
-    found = torch.empty(2, len(lists), draws, dtype=torch.float64)
+    logs = torch.empty(2, len(lists), draws, dtype=torch.float64)
     for i, k in enumerate(lists):
         for draw in range(draws):
             tasks = draw_tasks(k, d, stream(seed, "theory", d, k, draw))
             errors = finite_equivalent(moments(tasks, context), fresh, n, context.rho, 0.0)
-            found[0, i, draw] = math.log10(errors.icl)
-            found[1, i, draw] = math.log10(errors.idg)
-    return found
+            logs[0, i, draw] = math.log10(errors.icl)
+            logs[1, i, draw] = math.log10(errors.idg)
+    return logs

@@ -47,7 +47,7 @@ def transformer(d: int, blocks: int, *, dense: bool | None = None) -> int:
 
 
 def softmax_power(low: int = 3, high: int = 7) -> float:
-    """The slope of log (d+1)² against log d at the d from ``low`` to ``high``.
+    """Compute the slope of log (d+1)² against log d at the d from ``low`` to ``high``.
 
     Raises ``ValueError`` unless 1 ≤ ``low`` < ``high``.
 

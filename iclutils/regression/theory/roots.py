@@ -19,7 +19,7 @@ def newton(
     tol: float = 1e-10,
     max_iterations: int = 200,
 ) -> Array:
-    """The root of ``residual``, which returns value and slope, by Newton's method on an array.
+    """Find the root of ``residual``, which returns value and slope, by Newton's method on an array.
 
     For a convex falling function and a ``start`` left of the root the iterates rise to the root
     and need no bracket. They stop after the first step that is below ``tol`` of the iterate,
@@ -53,7 +53,7 @@ def fixed_point(
     max_rounds: int,
     memory: int = 5,
 ) -> Float[np.ndarray, " m"]:
-    """The vector that ``update`` leaves alone, by Anderson's acceleration of ``x ← update(x)``.
+    """Find the fixed point of ``update``, by Anderson's acceleration of ``x ← update(x)``.
 
     Each round takes the combination of the last ``memory`` + 1 rounds that has the least change.
     Stops where the mean absolute change by ``update`` is below ``tol``, and returns the updated

@@ -79,7 +79,7 @@ class Lookup:
         return law
 
     def attention(self, w: float) -> Float[np.ndarray, " counts"]:
-        """The attention on the target for every count 0, …, N at a finite window w."""
+        """Compute the attention on the target for every count 0, …, N at a finite window w."""
         validation.in_range("w", w, -math.inf, math.inf)
         n = self.counts
         if abs(w) > CLOSED:  # the target alone is seen, or not at all beside another feature
@@ -88,7 +88,7 @@ class Lookup:
         return n / (n + (self.N - n) * math.exp(-w))
 
     def loss(self, w: float, sigma: float) -> float:
-        """The exact loss of the window w. Raises ``ValueError`` for a negative ``sigma``.
+        """Compute the exact loss of the window w. Raises ``ValueError`` for a negative ``sigma``.
 
         >>> round(Lookup(K=8, N=32).loss(2.0, sigma=1.0), 3)
         0.407
@@ -108,18 +108,18 @@ class Lookup:
         ``RuntimeError`` if the search does not converge.
         """
         validation.positive("sigma", sigma)
-        found = minimize_scalar(
+        search = minimize_scalar(
             lambda w: self.loss(w, sigma),
             bounds=(0, LARGEST),
             method="bounded",
             options={"xatol": 1e-9},
         )
-        if not found.success:
-            raise RuntimeError(f"best_window of {self} at sigma = {sigma:g}: {found.message}")
-        return BestWindow(float(found.x), float(found.fun))
+        if not search.success:
+            raise RuntimeError(f"best_window of {self} at sigma = {sigma:g}: {search.message}")
+        return BestWindow(float(search.x), float(search.fun))
 
     def bayes(self, sigma: float) -> float:
-        r"""The error of the posterior mean, :math:`E[\sigma^2/(n_k+\sigma^2)]`.
+        r"""Compute the error of the posterior mean, :math:`E[\sigma^2/(n_k+\sigma^2)]`.
 
         No predictor has a smaller one. Raises ``ValueError`` for a ``sigma`` that is not positive.
         """
@@ -136,8 +136,18 @@ class Lookup:
         squares = a**2 / np.maximum(n, 1) + (1 - a) ** 2 / np.maximum(self.N - n, 1)
         return float(self.N * self.probabilities @ squares)
 
+    def excess_share(self, loss: float, sigma: float) -> float:
+        r"""Return a loss's excess over the Bayes error, relative to that, in units of its bound.
+
+        .. math:: \Big(\frac{\text{loss}}{\text{Bayes}}-1\Big)\Big/\text{others}
+
+        At most 1 for :math:`\mathcal L(w^*)` (:meth:`others`). Raises ``ValueError`` for a
+        ``sigma`` that is not positive.
+        """
+        return (loss / self.bayes(sigma) - 1) / self.others(sigma)
+
     def others(self, sigma: float) -> float:
-        r"""The mean of :math:`q+(1-q+\sigma^2)/(N-n_k)`.
+        r"""Compute the mean of :math:`q+(1-q+\sigma^2)/(N-n_k)`.
 
         It bounds the excess of :math:`\mathcal L(w^*)` over the Bayes error, relative to that.
         Raises ``ValueError`` for a negative ``sigma``.
@@ -149,7 +159,7 @@ class Lookup:
 
 
 def price(head: Lookup, sigma: float, there: Lookup, sigma_there: float) -> float:
-    """The loss of ``head``'s best window on other prompts or noise, over the least loss there.
+    """Compute the loss of ``head``'s best window elsewhere, over the least loss there.
 
     Noise is in units of the values: values r times as large have the noise σ/r. Raises
     ``ValueError`` as :meth:`Lookup.best_window` does.
@@ -162,7 +172,7 @@ def price(head: Lookup, sigma: float, there: Lookup, sigma_there: float) -> floa
 
 
 def limit_window(Lambda: float) -> float:
-    r"""The best window for typical counts, :math:`w^*=\log(1+\Lambda)`, :math:`\Lambda=N/\sigma^2`.
+    r"""Compute the best window for typical counts, :math:`w^*=\log(1+\Lambda)`.
 
     Raises ``ValueError`` if ``Lambda`` is not positive and finite.
 
@@ -173,7 +183,7 @@ def limit_window(Lambda: float) -> float:
 
 
 def limit_loss(w: float, K: int, Lambda: float) -> float:
-    r"""The loss for N → ∞ at fixed :math:`\Lambda=N/\sigma^2` (``math.inf``: no noise).
+    r"""Compute the loss for N → ∞ at fixed :math:`\Lambda=N/\sigma^2` (``math.inf``: no noise).
 
     .. math:: \mathcal L(w) = \tfrac K{K-1}s^2
               + \tfrac1\Lambda\big[K(1-s)^2+\tfrac K{K-1}s^2\big], \qquad s = \tfrac{K-1}{e^w+K-1}

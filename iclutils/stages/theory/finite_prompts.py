@@ -20,7 +20,7 @@ LARGEST_VALUE = 1e100  # of ν: its square is a number too
 
 
 def _rare(K: int, p1: float) -> float:
-    """The probability of a rare feature."""
+    """Return the probability of a rare feature."""
     validation.whole("K", K, low=3)
     validation.in_range("p1", p1, 0.0, 1.0, open_low=True, open_high=True)
     return (1 - p1) / (K - 1)
@@ -41,7 +41,7 @@ def log_absence(p: float, N: int) -> float:
 
 
 def _spread(K: int, p1: float, N: int, dominant: bool = False) -> float:
-    """The mean of Σ (n_m/N)² over prompts without the target, q + (1 − q)/N."""
+    """Compute the mean of Σ (n_m/N)² over prompts without the target, q + (1 − q)/N."""
     p_rare = (1 - p1) / (K - 1)
     if dominant:
         q = (K - 1) * (p_rare / (1 - p1)) ** 2
@@ -113,12 +113,12 @@ def value_gain(K: int, p1: float, N: int, value: float = 1.0) -> float:
         spread += missing * _spread(K, p1, N, dominant)
     m1 = 1 - lost
     m2 = 1 - lost + spread
-    given = (1 - value) ** 2 * m1 + lost + value**2 * spread  # 2 L(ν)
-    return m2 * (value - m1 / m2) ** 2 / given
+    twice_loss = (1 - value) ** 2 * m1 + lost + value**2 * spread  # 2 L(ν)
+    return m2 * (value - m1 / m2) ** 2 / twice_loss
 
 
 def granted(K: int, p1: float, N: int, error: float) -> float:
-    r"""The squared error that the theorem grants, :math:`2(\mathcal L_k^*+\varepsilon)`.
+    r"""Return the squared error that the theorem grants, :math:`2(\mathcal L_k^*+\varepsilon)`.
 
     For a rare feature among K, in prompts of N tokens, with the lower bound of
     :func:`log_floor` for :math:`\mathcal L_k^*`. Raises ``ValueError`` where an argument is out of

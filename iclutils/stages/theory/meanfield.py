@@ -53,7 +53,7 @@ class Column:
 
     @classmethod
     def of(cls, kind: str, K: int, p1: float) -> "Column":
-        """The column of a ``"rare"`` or ``"dominant"`` feature, or the ``"balanced"`` one.
+        """Return the column of a ``"rare"`` or ``"dominant"`` feature, or the ``"balanced"`` one.
 
         Raises ``KeyError`` for another kind, ``ValueError`` for K below 3 or p1 outside (0, 1).
         """
@@ -86,14 +86,14 @@ class Column:
     def error(
         self, entries: Float[np.ndarray, "3 *times"]
     ) -> Float[np.ndarray, "*times"] | np.float64:
-        """The prediction error at the entries."""
+        """Return the prediction error at the entries."""
         attention, r = self.attention(entries)
         size = self.size.reshape(3, *(1,) * (entries.ndim - 1))
         error: Float[np.ndarray, "*times"] = 0.5 * (r**2 + (size * attention**2)[1:].sum(0))
         return error
 
     def velocity(self, entries: Float[np.ndarray, "3"]) -> Float[np.ndarray, "3"]:
-        """The flow's right-hand side."""
+        """Return the flow's right-hand side."""
         attention, r = self.attention(entries)
         error = 0.5 * (r**2 + (self.size * attention**2)[1:].sum())
         velocity = np.asarray(-self.p_target * attention * (attention + r - 2 * error))
@@ -161,7 +161,7 @@ class Flow:
 
 
 def velocity(kind: str, K: int, p1: float, entries: Sequence[float]) -> Float[np.ndarray, "3"]:
-    r"""The right-hand side :math:`(\dot A_k, \dot B_1, \dot B)` at ``entries`` (A, B₁, B).
+    r"""Return the right-hand side :math:`(\dot A_k, \dot B_1, \dot B)` at ``entries`` (A, B₁, B).
 
     Only the rare column has a B₁ of its own; the middle entry is idle for the other kinds. The
     other arguments, and what it raises, are those of :func:`flow`; ``ValueError`` too where
@@ -206,15 +206,15 @@ def _solve(column: Column, levels: Sequence[float], marks: Mapping[str, Event], 
 def _boundaries(
     column: Column, marks: Mapping[str, Event], times: Sequence[Any], entries: Sequence[Any]
 ) -> dict[str, Boundary]:
-    """The marks that were passed, from the log times and entries that the solver found for each."""
+    """Make the marks that were passed, from the log times and entries that the solver reports."""
     begin = START * column.velocity(np.zeros(3))
     boundaries = {}
-    for (name, mark), found, at in zip(marks.items(), times, entries, strict=True):
+    for (name, mark), crossings, at in zip(marks.items(), times, entries, strict=True):
         if mark(0.0, begin) >= 0:  # passed before anything moved: the phase has no length
             boundaries[name] = Boundary(0.0, 0.0, 0.0, 0.0)
-        elif len(found):
+        elif len(crossings):
             A, B1, B = map(float, at[0])
-            boundaries[name] = Boundary(math.exp(found[0]), A, B1, B)
+            boundaries[name] = Boundary(math.exp(crossings[0]), A, B1, B)
     return boundaries
 
 
@@ -283,7 +283,7 @@ def flow(
 
 
 def _within(t: Float[np.ndarray, " times"] | float, last: float) -> Float[np.ndarray, "*times"]:
-    """The logarithms of times between 0 and the last, the first ones that of START."""
+    """Compute the logarithms of times between 0 and the last, the first ones that of START."""
     times = np.asarray(t, dtype=np.float64)
     if not ((times >= 0) & (times <= last * (1 + 1e-12))).all():  # its logarithm was rounded
         raise ValueError(f"t must be in [0, {last:g}]; got {t}")
@@ -371,7 +371,7 @@ def linear_time(p: float, error: float) -> float:
 
 
 def first_phase_threshold(K: int) -> float:
-    r"""The p1 above which the dominant weight falls faster than the target's rises at t = 0.
+    r"""Return the p1 above which the dominant weight falls faster than the target's rises at t = 0.
 
     That is :math:`\dot A_k < -\dot B_{k,1}`, true for :math:`p_1 > K^{-1/2}` (an exercise of
     chapter 6); here it is found as a root. Raises ``ValueError`` for K below 3.

@@ -20,7 +20,7 @@ Numbers = float | int | Sequence[float | int] | Float[np.ndarray, " points"]
 
 
 def dominant_bound(error: Numbers) -> Float[np.ndarray, "*points"]:
-    """The printed bound on the dominant feature's time, for errors between 0 and 1.
+    """Return the printed bound on the dominant feature's time, for errors between 0 and 1.
 
     >>> round(float(dominant_bound(0.01)), 2)
     230.26
@@ -32,7 +32,7 @@ def dominant_bound(error: Numbers) -> Float[np.ndarray, "*points"]:
 def rare_bound(
     K: Numbers, error: Numbers, *, power: float = 2.0, second: float = 1.0
 ) -> Float[np.ndarray, "*points"]:
-    """The printed bound on a rare feature's time, for K features and errors between 0 and 1.
+    """Return the printed bound on a rare feature's time, for K features and errors between 0 and 1.
 
     ``power`` is that of K in the first term and ``second`` the factor of the second term: others
     than the printed ones make a bound that is false.
@@ -50,7 +50,7 @@ def rare_bound(
 
 
 def reach(K: int, p1: float, error: float) -> float:
-    r"""The least length :math:`N_\varepsilon` of a prompt for a rare error of ε < 1/2.
+    r"""Compute the least length :math:`N_\varepsilon` of a prompt for a rare error of ε < 1/2.
 
     >>> round(reach(20, 0.5, 0.1), 1)
     60.4

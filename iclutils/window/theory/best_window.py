@@ -32,7 +32,7 @@ class Lowest(NamedTuple):
 
     w: float
     loss: float
-    place: int
+    grid_index: int
 
 
 class Growth(NamedTuple):
@@ -94,7 +94,7 @@ def grid(largest: float = 1000.0, points: int = 61) -> Float[Tensor, " windows"]
 
 
 def log_grid(low: float = 0.02, high: float = 2e4, points: int = 90) -> Float[Tensor, " windows"]:
-    """The plain average, w = 0, and ``points`` − 1 windows even in log w, for the parabola.
+    """Make a grid of w = 0 and ``points`` − 1 windows even in log w, for the parabola.
 
     Raises ``ValueError`` unless 0 < ``low`` < ``high`` and ``points`` is at least 5.
 
@@ -110,7 +110,7 @@ def log_grid(low: float = 0.02, high: float = 2e4, points: int = 90) -> Float[Te
 
 
 def checked(w: Float[Tensor, " windows"] | None) -> Float[Tensor, " windows"]:
-    """A reader's own grid in double precision, or the default one for ``None``.
+    """Check a reader's own grid, and return it in double precision; the default one for ``None``.
 
     Raises ``ValueError`` unless it rises, from zero or above, over at least 4 finite values.
     """
@@ -126,26 +126,26 @@ def checked(w: Float[Tensor, " windows"] | None) -> Float[Tensor, " windows"]:
 
 
 def stretch(w: Float[Tensor, "*w"]) -> Float[Tensor, "*w"]:
-    """The coordinate arsinh(w/0.1) in which :func:`grid` is even."""
+    """Return the coordinate arsinh(w/0.1) in which :func:`grid` is even."""
     return (w / SMALL).asinh()
 
 
 def spline(
     w: Float[Tensor, " windows"], loss: Float[Tensor, "*batches windows"]
 ) -> Callable[[Any], Any]:
-    """A cubic spline through positive curves, as a function of the stretched coordinate.
+    """Fit a cubic spline through positive curves, as a function of the stretched coordinate.
 
     Where they rise by more than ten powers of ten it is the exponential of their logarithm's
     spline: one through the values themselves would swing below zero where they are small.
     """
     through, logarithmic = _through(w, loss)
-    return (lambda place: np.exp(through(place))) if logarithmic else through
+    return (lambda stretched: np.exp(through(stretched))) if logarithmic else through
 
 
 def _through(
     w: Float[Tensor, " windows"], loss: Float[Tensor, "*batches windows"]
 ) -> tuple[CubicSpline, bool]:
-    """The cubic spline, and whether it is that of the logarithms."""
+    """Fit the cubic spline; tell whether it is that of the logarithms."""
     logarithmic = bool(0 < loss.min() < loss.max() / STEEP)
     values = loss.log() if logarithmic else loss
     return CubicSpline(stretch(w).numpy(), values.numpy(), axis=-1), logarithmic
@@ -175,18 +175,18 @@ def spline_minima(
     t = np.clip(np.nan_to_num(t), 0, through.x[pieces + 1] - through.x[pieces])
     value = ((a * t + b) * t + c) * t + d
     side = value.argmin(0)
-    place = SMALL * np.sinh((through.x[pieces] + t)[side, curve])
+    windows = SMALL * np.sinh((through.x[pieces] + t)[side, curve])
     least = value[side, curve]
     least = np.exp(least) if logarithmic else least
     # 1e-14 is the rounding of the spline
     at_zero = (lowest == 0) & (loss[:, 0].numpy() <= least + 1e-14 * np.abs(least))
-    place[at_zero], least[at_zero] = 0.0, loss[:, 0].numpy()[at_zero]
-    found = zip(place.tolist(), least.tolist(), lowest.tolist(), strict=True)
-    return [Lowest(*one) for one in found]
+    windows[at_zero], least[at_zero] = 0.0, loss[:, 0].numpy()[at_zero]
+    minima = zip(windows.tolist(), least.tolist(), lowest.tolist(), strict=True)
+    return [Lowest(*one) for one in minima]
 
 
 def parabola_minimum(w: Float[Tensor, " windows"], loss: Float[Tensor, " windows"]) -> Lowest:
-    """The minimum of a parabola in log w through a curve's lowest point and its two neighbours.
+    """Minimise the parabola in log w through a curve's lowest point and its two neighbours.
 
     Next to w = 0 and at the grid's upper end the lowest point itself is returned. Raises
     ``ValueError`` where the curve is not finite or has not a value for each w.
@@ -207,12 +207,12 @@ def parabola_minimum(w: Float[Tensor, " windows"], loss: Float[Tensor, " windows
 def leave_one_out(
     batches: Float[Tensor, "batches windows"],
 ) -> Float[Tensor, "batches windows"]:
-    """The mean curve without each batch in turn; at least 2 batches."""
+    """Compute the mean curve without each batch in turn; at least 2 batches."""
     return (batches.sum(0) - batches) / (len(batches) - 1)
 
 
 def standard_error(batches: Float[Tensor, "batches *w"]) -> Float[Tensor, "*w"]:
-    """The standard error of the mean over batches; 0 for the single batch of a closed form."""
+    """Compute the standard error of the mean over batches; 0 for one batch, a closed form."""
     if len(batches) == 1:
         return torch.zeros_like(batches[0])
     return batches.std(0) / math.sqrt(len(batches))
@@ -244,7 +244,7 @@ def compare(first: Window, second: Window, *, log: bool = True, paired: bool = T
 
 
 def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
-    r"""The exponent p of :math:`y\sim w^p` for :math:`w\to\infty`, with the extrapolation's error.
+    r"""Compute the exponent p of :math:`y\sim w^p` for :math:`w\to\infty`, with its uncertainty.
 
     Local slopes of log y in log w at the last w and one and two decades before are extrapolated by
     a parabola in :math:`w^{-1/2}`, for the corrections here are powers of it. The uncertainty is
@@ -265,8 +265,8 @@ def power(w: Float[Tensor, " windows"], y: Float[Tensor, " windows"]) -> Growth:
     inner = w[EDGE:-EDGE]
     if len(inner) < 3 or bool((w.diff() <= 0).any()) or float(inner[-1] / inner[0]) < 100:
         ends = f"{len(w)} points from {float(w[0]):.3g} to {float(w[-1]):.3g}"
-        wanted = f"w must rise over two decades, without {EDGE} points at either end"
-        raise ValueError(f"{wanted}; got {ends}")
+        rule = f"w must rise over two decades, without {EDGE} points at either end"
+        raise ValueError(f"{rule}; got {ends}")
     slope = torch.gradient(y.log(), spacing=(w.log(),))[0][EDGE:-EDGE]
     x = w[EDGE:-EDGE].rsqrt()
     last, before, first = ((x - x[-1] * 10 ** (decades / 2)).abs().argmin() for decades in range(3))

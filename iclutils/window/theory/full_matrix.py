@@ -43,13 +43,13 @@ class _Moments(NamedTuple):
     inner: Float[Tensor, "*sets n n"]
 
     def signal(self, gamma: Float[Tensor, "*sets n q"]) -> Float[Tensor, "*sets q"]:
-        """The quadratic form of :func:`context_loss`."""
+        """Compute the quadratic form of :func:`context_loss`."""
         spread = (gamma * (self.inner @ gamma)).sum(-2)
         return self.own - 2 * (gamma * self.cross).sum(-2) + spread
 
 
 def zonal(function: Isotropic) -> Covariance:
-    """The covariance of an isotropic class as a function of two sets of unit vectors."""
+    """Compute the covariance of an isotropic class as a function of two sets of unit vectors."""
     return lambda a, b: function.covariance(a @ b.mT)
 
 
@@ -59,7 +59,7 @@ def context_loss(
     query: Float[Tensor, "*sets #q d"],
     gamma: Float[Tensor, "*sets n q"],
 ) -> ContextLoss:
-    r"""The exact loss at given contexts and given weights, for any M and any law of x.
+    r"""Compute the exact loss at given contexts and given weights, for any M and any law of x.
 
     .. math::
 
@@ -94,7 +94,7 @@ def best_matrix(
     *,
     steps: int = 300,
 ) -> Float[Tensor, "sets d d"]:
-    r"""The symmetric M of least loss, in each set of contexts by itself, by quasi-Newton steps.
+    r"""Find the symmetric M of least loss in each set of contexts by itself, by quasi-Newton steps.
 
     Tokens ``x`` and queries ``query`` stand for the law of the contexts; ``sigma`` is the noise of
     the labels; ``start`` is where the search begins in each set. Raises ``ValueError`` where the
@@ -138,7 +138,7 @@ def _loss_and_gradient(
     query: Float[Tensor, "sets contexts q d"],
     noise: float,
 ) -> tuple[Float[Tensor, " sets"], Float[Tensor, "sets d d"]]:
-    r"""The loss of each set and its gradient in M, of noise variance ``noise``.
+    r"""Compute the loss of each set and its gradient in M, of noise variance ``noise``.
 
     .. math::
 
@@ -221,7 +221,7 @@ def beside(M: Float[Tensor, "sets d d"]) -> Float[Tensor, "sets d d"]:
 def fall(
     few: Float[Tensor, "sets d d"], many: Float[Tensor, "sets d d"], factor: float
 ) -> Estimate:
-    r"""The exponent, in the number of contexts, of the size of what is beside the identity.
+    r"""Compute the exponent, in the number of contexts, of the size of what is beside the identity.
 
     .. math:: \frac{\log(r_{\rm many}/r_{\rm few})}{\log\texttt{factor}},
 

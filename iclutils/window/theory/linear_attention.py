@@ -51,7 +51,7 @@ class LinearUnit:
 
     @classmethod
     def of(cls, function: Isotropic) -> "LinearUnit":
-        """The unit's view of a task class: three numbers of its covariance."""
+        """Read off three numbers of a task class's covariance, all that the unit sees of it."""
         mean, linear = function.spectrum(torch.tensor([0, 1]))
         power = function.covariance(torch.ones((), dtype=torch.float64))
         return cls(function.d, float(power), float(mean), float(linear))
@@ -66,7 +66,7 @@ class LinearUnit:
         return n / self.d * (self.power + sigma**2 + (n - 1) * self.linear / self.d)
 
     def loss(self, M: Float[Tensor, "*sets d d"], n: Number, sigma: Number) -> Float[Tensor, "..."]:
-        """The population loss of any M, for each of the leading axes.
+        """Compute the population loss of any M, for each of the leading axes.
 
         Raises ``ValueError`` where M is not a square matrix of the unit's dimension or not finite,
         for an ``n`` below 1 and a ``sigma`` out of range.
@@ -80,7 +80,7 @@ class LinearUnit:
         return a / self.d * squares - 2 * n * self.linear / self.d**2 * trace + self.power
 
     def minimiser(self, n: Number, sigma: Number) -> Number:
-        r"""The mass :math:`m^*` of the minimiser :math:`m^*I`.
+        r"""Compute the mass :math:`m^*` of the minimiser :math:`m^*I`.
 
         .. math:: m^* = \frac{c_1d}{d(F+\sigma^2)+(n-1)c_1}
 
@@ -91,7 +91,7 @@ class LinearUnit:
         return self.linear * self.d / denominator
 
     def minimum(self, n: Number, sigma: Number) -> Number:
-        r"""The loss of the minimiser.
+        r"""Compute the loss of the minimiser.
 
         .. math:: \min_M\mathcal L_{LA} = F - \frac{n\,c_1^2}{d(F+\sigma^2)+(n-1)c_1}
 
@@ -100,7 +100,7 @@ class LinearUnit:
         return self.power - n * self.linear / self.d * self.minimiser(n, sigma)
 
     def constant_weight(self, n: Number, sigma: Number) -> Number:
-        r"""The best :math:`m_0` where every token has a constant coordinate 1 besides.
+        r"""Compute the best :math:`m_0` where every token has a constant coordinate 1 besides.
 
         The unit then answers :math:`\sum_iy_i(m\,x_i^\top x+m_0)`.
 
@@ -112,7 +112,7 @@ class LinearUnit:
         return self.mean / (self.power + sigma**2 + (n - 1) * self.mean)
 
     def minimum_with_constant(self, n: Number, sigma: Number) -> Number:
-        r"""The loss of the minimiser where every token has a constant coordinate besides.
+        r"""Compute the loss of the minimiser where every token has a constant coordinate besides.
 
         .. math::
 
@@ -129,7 +129,7 @@ class LinearUnit:
         return self.minimum(n, sigma) - gain
 
     def average(self, n: Number, sigma: Number) -> Number:
-        r"""The loss of the plain average of the labels, a softmax unit at w = 0.
+        r"""Compute the loss of the plain average of the labels, a softmax unit at w = 0.
 
         .. math:: (F-c_0)\Big(1+\frac1n\Big) + \frac{\sigma^2}n
 
@@ -139,7 +139,7 @@ class LinearUnit:
         return (self.power - self.mean) * (1 + 1 / n) + sigma**2 / n
 
     def missed(self, loss: Float[Tensor, " T"], n: Number, sigma: Number) -> Estimate:
-        r"""The share of the possible gain that T trained units miss.
+        r"""Compute the share of the possible gain that T trained units miss.
 
         .. math:: \frac{\mathcal L - \min\mathcal L_{LA}}{F - \min\mathcal L_{LA}}
 
@@ -161,12 +161,12 @@ class LinearUnit:
         return n * (self.minimum(n, sigma) - limit) / constant
 
     def excess(self, n: Number, sigma: Number) -> Number:
-        """The part of the minimum that a longer context removes, minimum − floor; falls as 1/n."""
+        """Compute what a longer context removes of the minimum, minimum − floor; falls as 1/n."""
         return self.minimum(n, sigma) - self.floor
 
 
 def next_term(d: float, power: float, linear: float, sigma: float, n: float) -> float:
-    r"""The relative size of what an expansion of the minimum in 1/n leaves out.
+    r"""Compute the relative size of what an expansion of the minimum in 1/n leaves out.
 
     .. math:: \frac{2d(F+\sigma^2)}{c_1\,n}
 
@@ -180,7 +180,7 @@ def next_term(d: float, power: float, linear: float, sigma: float, n: float) -> 
 
 
 def hills_minimum(nu: float, n: Number, sigma: Number) -> Number:
-    r"""The minimum for tasks :math:`\cos(\nu\theta-b)`, b uniform, on the circle cut at ±π.
+    r"""Compute the minimum for tasks :math:`\cos(\nu\theta-b)`, b uniform, on the circle cut at ±π.
 
     The cut leaves a class that is symmetric under reflection only: with
     :math:`p, q=\tfrac12[\operatorname{sinc}(\nu-1)\pm\operatorname{sinc}(\nu+1)]` the unit sees
@@ -242,7 +242,7 @@ def gaussian_label(
     tasks: Float[Tensor, "d d"],
     sigma: float,
 ) -> Float[Tensor, "d d"]:
-    r"""The second moments of label times token, for tokens N(0, Σ).
+    r"""Compute the second moments of label times token, for tokens N(0, Σ).
 
     .. math:: E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma
 
@@ -260,7 +260,7 @@ def sphere_label(
     sigma: float,
     offset: float = 0.0,
 ) -> Float[Tensor, "d d"]:
-    r"""The second moments of label times token, for tokens on the unit sphere.
+    r"""Compute the second moments of label times token, for tokens on the unit sphere.
 
     .. math::
 

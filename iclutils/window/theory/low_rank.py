@@ -69,7 +69,7 @@ class Minimum:
 
 
 def symmetric_basis(frame: Float[Tensor, "d d"]) -> Float[Tensor, "P d d"]:
-    """A basis of all P = d(d+1)/2 symmetric matrices, in an orthonormal ``frame``.
+    """Make a basis of all P = d(d+1)/2 symmetric matrices, in an orthonormal ``frame``.
 
     In the order of ``torch.triu_indices``; the coefficient of entry (i, j) is the entry of
     ``frame.T @ M @ frame``. Raises ``ValueError`` where ``frame`` is not square.
@@ -81,12 +81,12 @@ def symmetric_basis(frame: Float[Tensor, "d d"]) -> Float[Tensor, "P d d"]:
 
 
 def logit_design(sample: Contexts, basis: Float[Tensor, "P d d"]) -> Float[Tensor, "N n P"]:
-    r"""The :math:`\phi_{ip}=x_i^\top E_px_{n+1}`: at θ the logits are :math:`\phi\theta`."""
+    r"""Return the :math:`\phi_{ip}=x_i^\top E_px_{n+1}`: at θ the logits are :math:`\phi\theta`."""
     return product(sample.x, torch.einsum("pde,ne->ndp", basis, sample.query))
 
 
 def loss_at(sample: Contexts, M: Float[Tensor, "d d"]) -> Float[Tensor, " N"]:
-    """The loss of each context at a matrix M; differences of two matrices are paired.
+    """Compute the loss of each context at a matrix M; differences of two matrices are paired.
 
     Raises ``ValueError`` where M has not the tokens' dimension or is not finite.
     """
@@ -95,7 +95,7 @@ def loss_at(sample: Contexts, M: Float[Tensor, "d d"]) -> Float[Tensor, " N"]:
 
 
 def losses(sample: Contexts, logits: Float[Tensor, "N n"]) -> Float[Tensor, " N"]:
-    """The loss of each context at given logits."""
+    """Compute the loss of each context at given logits."""
     return _attend(sample, logits).loss
 
 
@@ -145,13 +145,13 @@ class Design(NamedTuple):
 
     @classmethod
     def of(cls, sample: Contexts, basis: Float[Tensor, "P d d"]) -> "Design":
-        """The design of a basis of matrices, in the form with fewer numbers."""
+        """Return the design of a basis of matrices, in the form with fewer numbers."""
         if len(basis) <= basis.shape[-1]:
             return cls(logit_design(sample, basis))
         return cls(sample.x, torch.einsum("pde,ne->ndp", basis, sample.query))
 
     def logits(self, theta: Float[Tensor, " P"]) -> Float[Tensor, "N n"]:
-        """The logits at θ."""
+        """Return the logits at θ."""
         if self.lift is None:
             return self.tokens @ theta
         return product(self.tokens, (self.lift @ theta).unsqueeze(-1)).squeeze(-1)
@@ -178,7 +178,7 @@ def _attend(sample: Contexts, logits: Float[Tensor, "N n"]) -> _Attended:
 def _slopes(
     sample: Contexts, at: _Attended, *, signal: bool = True, noise: bool = True
 ) -> Float[Tensor, "N n"]:
-    """The slopes of each context's loss in its logits."""
+    """Compute the slopes of each context's loss in its logits."""
     gamma = at.gamma
     pull = torch.zeros_like(gamma)
     if signal:
@@ -226,18 +226,20 @@ def minimise(
     >>> from iclutils.window.theory.low_rank_problem import Case
     >>> case = Case(link="linear", d=3, k=1, n=4, sigma=0.5)
     >>> sample = case.contexts(4000, seed=0)
-    >>> found = minimise(sample, case.family, start=torch.tensor([1.0, 0.0], dtype=torch.float64))
-    >>> c, e = found.theta.tolist()  # mass on B, and next to none on the spurious directions
+    >>> best = minimise(sample, case.family, start=torch.tensor([1.0, 0.0], dtype=torch.float64))
+    >>> c, e = best.theta.tolist()  # mass on B, and next to none on the spurious directions
     >>> 0.5 < c < 5 and abs(e) < 0.5
     True
     """
     validation.shape("basis", basis, "P d d", d=sample.query.shape[-1])
     validation.shape("start", start, "P", P=basis.shape[0])
-    held = None
+    fixed_logits = None
     if fixed is not None:
-        held = logit_design(sample, fixed.unsqueeze(0)).squeeze(-1)
+        fixed_logits = logit_design(sample, fixed.unsqueeze(0)).squeeze(-1)
     design = Design.of(sample, basis)
-    return descend(sample, design, start, held=held, limit=limit, tolerance=tolerance)
+    return descend(
+        sample, design, start, fixed_logits=fixed_logits, limit=limit, tolerance=tolerance
+    )
 
 
 def descend(
@@ -245,15 +247,15 @@ def descend(
     design: Design,
     start: Float[Tensor, " P"],
     *,
-    held: Float[Tensor, "N n"] | None = None,
+    fixed_logits: Float[Tensor, "N n"] | None = None,
     limit: int = 60,
     tolerance: float = 1e-10,
 ) -> Minimum:
-    """As :func:`minimise`, for logits that move by a ``design`` from those that are ``held``."""
+    """As :func:`minimise`, for logits that move by a ``design`` from ``fixed_logits``."""
 
     def attended(theta: Tensor) -> _Attended:
         logits = design.logits(theta)
-        return _attend(sample, logits if held is None else held + logits)
+        return _attend(sample, logits if fixed_logits is None else fixed_logits + logits)
 
     theta = randomness.start(start.clone())
     at = attended(theta)
@@ -278,14 +280,14 @@ def descend(
 
 
 def sandwich(each: Float[Tensor, "N P"], hessian: Float[Tensor, "P P"]) -> Float[Tensor, "P P"]:
-    r"""The covariance :math:`H^{-1}\,\overline{gg^\top}\,H^{-1}/N` of a minimiser on N contexts."""
+    r"""Compute :math:`H^{-1}\,\overline{gg^\top}\,H^{-1}/N`, a minimiser's covariance."""
     count = len(each)
     inverse: Tensor = torch.linalg.inv(hessian)
     return inverse @ (each.T @ each / count) @ inverse / count
 
 
 def linear_mass(n: int, d: int, k: int, sigma: float) -> float:
-    r"""The mass of linear attention's minimiser on B, affine link, x uniform on the unit sphere.
+    r"""Compute the mass of linear attention's minimiser on B, affine link, x uniform on the sphere.
 
     .. math:: c = \Big[\frac{k+2}{d+2}+(4+\sigma^2)k+\frac{n-1}{d}\Big]^{-1}
 
@@ -303,7 +305,7 @@ def linear_mass(n: int, d: int, k: int, sigma: float) -> float:
 
 
 def _newton_step(gradient: Float[Tensor, " P"], hessian: Float[Tensor, "P P"]) -> _NewtonStep:
-    """The move to subtract; a direction of negative or tiny curvature gets a positive one."""
+    """Compute the move to subtract; negative or tiny curvature is made positive."""
     curvature, directions = torch.linalg.eigh(hessian)
     positive = curvature.abs().clamp(min=FLATTEST * float(curvature.abs().max()))
     move: Tensor = directions @ ((directions.T @ gradient) / positive)

@@ -45,7 +45,7 @@ class Optima:
 
     @classmethod
     def of(cls, function: Isotropic, decades: float = 4.0) -> "Optima":
-        """The windows from w = 1 to ``10**decades``, for a class of slope 1.
+        """Return the windows from w = 1 to ``10**decades``, for a class of slope 1.
 
         Raises ``ValueError`` for another slope and for ``decades`` that are not positive.
         """
@@ -64,12 +64,12 @@ class Optima:
         return self.signal + self.spread / self.Lambda
 
     def nearest(self, error: float) -> int:
-        """The index of the window whose loss is nearest to this share of the power."""
+        """Locate the window whose loss is nearest to this share of the power: its index."""
         validation.positive("error", error)
         return int((self.loss / self.power - error).abs().argmin())
 
     def price(self, i: int, r: float) -> float:
-        """The loss of window i on tasks r times as steep, over the least loss there.
+        """Compute the loss of window i on tasks r times as steep, over the least loss there.
 
         The least loss is interpolated in log Λ; r is positive.
         """
@@ -79,19 +79,19 @@ class Optima:
         return float((self.signal[i] + self.spread[i] / there) / least)
 
     def rate(self) -> Estimate:
-        """The exponent in n of the least loss for n → ∞, right to its extrapolation."""
+        """Compute the exponent in n of the least loss for n → ∞, right to its extrapolation."""
         loss, to_loss = best_window.power(self.w, self.loss)
         steps, to_steps = best_window.power(self.w, self.Lambda)
         within = to_loss / steps + abs(loss) * to_steps / steps**2
         return exact(loss / steps, within=within)
 
     def cells_exponent(self) -> Estimate:
-        """The exponent in w of the number of cells, right to its extrapolation."""
+        """Compute the exponent in w of the number of cells, right to its extrapolation."""
         return exact(*best_window.power(self.w, self.spread))
 
 
 def bias_exponent(function: Isotropic) -> float:
-    r"""The s of a bias :math:`\propto D^{-s}`: 4/(d − 1), and 3/(d − 1) for tasks with a kink.
+    r"""Compute the s of a bias :math:`\propto D^{-s}`: 4/(d − 1), or 3/(d − 1) with a kink.
 
     Chapter 1's exponents of the bias in w, −2 and −3/2, over that of the cells, (d − 1)/2.
     """
@@ -99,7 +99,7 @@ def bias_exponent(function: Isotropic) -> float:
 
 
 def limit_price(r: float, s: float) -> float:
-    """The price of tasks r times as steep for Λ → ∞, the module's equation.
+    """Compute the price of tasks r times as steep for Λ → ∞, the module's equation.
 
     >>> limit_price(1.0, 0.5)
     1.0
@@ -110,7 +110,7 @@ def limit_price(r: float, s: float) -> float:
 
 
 def shrinkage_price(q: float, q_there: float) -> float:
-    r"""The price for one weight a with loss :math:`(1-a)^2+qa^2`, shrunk for q, tested at q′.
+    r"""Compute the price for a weight a with loss :math:`(1-a)^2+qa^2`, shrunk for q, tested at q′.
 
     .. math:: 1+\frac{(q-q')^2}{q'(1+q)^2}
 
@@ -127,7 +127,7 @@ def shrinkage_price(q: float, q_there: float) -> float:
 def loss_elsewhere(
     exact: PopulationLoss, learned: Isotropic, tested: Isotropic, sigma: float
 ) -> Estimate:
-    r"""The loss on ``tested`` of the window that is best for ``learned``.
+    r"""Compute the loss on ``tested`` of the window that is best for ``learned``.
 
     Its error is over batches of contexts. Raises ``ValueError`` as
     :meth:`iclutils.window.theory.population_loss.PopulationLoss.best_window`.
@@ -139,7 +139,7 @@ def loss_elsewhere(
 def loss_ratio(
     exact: PopulationLoss, learned: Isotropic, tested: Isotropic, sigma: float
 ) -> Estimate:
-    """That loss over the least loss on ``tested``, 1 or more.
+    """Divide that loss by the least loss on ``tested``: 1 or more.
 
     >>> from iclutils.window.theory.population_loss import limit
     >>> ratio = loss_ratio(limit(5, 2000), ReLU(5, L=1.0), ReLU(5, L=10.0), sigma=1.0)
@@ -153,7 +153,7 @@ def loss_ratio(
 def slope_in_constant(
     exact: PopulationLoss, learned: Affine | ReLU, sigma: float, low: float, high: float
 ) -> Estimate:
-    r"""The slope of log loss in log L′ of the window that ``learned`` has, between two L′.
+    r"""Compute the slope of log loss in log L′ of the window that ``learned`` has, between two L′.
 
     With :math:`q=\sigma^2N/S` the loss is proportional to :math:`L'^2+q`. Signal and noise are of
     the same contexts, and the sum of their relative errors bounds that of q. Raises ``ValueError``
@@ -163,10 +163,10 @@ def slope_in_constant(
     validation.in_range("low", low, 0.0, high, open_low=True, open_high=True)
     w = exact.best_window(learned, sigma).w
     signal, signal_se = (float(part) / learned.L**2 for part in exact.at(learned, 0.0, w))
-    place = best_window.stretch(torch.tensor(w, dtype=torch.float64)).numpy()
-    held = torch.as_tensor(best_window.spline(exact.w, exact.concentration)(place))
-    share = float(held.mean())
-    share_se = float(best_window.standard_error(held))
+    stretched = best_window.stretch(torch.tensor(w, dtype=torch.float64)).numpy()
+    shares = torch.as_tensor(best_window.spline(exact.w, exact.concentration)(stretched))
+    share = float(shares.mean())
+    share_se = float(best_window.standard_error(shares))
     q = sigma**2 * share / signal
     span = math.log(high / low)
     rise = math.log((high**2 + q) / (low**2 + q)) / span
@@ -177,7 +177,7 @@ def slope_in_constant(
 def least_slope_in_constant(
     exact: PopulationLoss, function: Affine | ReLU, sigma: float, low: float, high: float
 ) -> float:
-    """The slope of the log of the least loss in log L, between two L.
+    """Compute the slope of the log of the least loss in log L, between two L.
 
     Raises ``ValueError`` unless 0 < ``low`` < ``high``.
     """

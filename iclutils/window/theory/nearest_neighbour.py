@@ -33,7 +33,7 @@ class CellLoss:
     concentration: Float[Tensor, "windows batches"]
 
     def excess(self, sigma: float) -> Float[Tensor, "windows batches"]:
-        """The loss less that of the nearest token alone, in each batch.
+        """Compute the loss less that of the nearest token alone, in each batch.
 
         Raises ``ValueError`` for a negative ``sigma``.
         """
@@ -41,7 +41,7 @@ class CellLoss:
         return self.signal - noise * (1 - self.concentration)
 
     def break_even(self) -> Float[Tensor, " batches"]:
-        r"""The noise σ² at which the largest w and the nearest token alone are equal.
+        r"""Return the noise σ² at which the largest w and the nearest token alone are equal.
 
         For w → ∞ it is :math:`2\ln2-1`.
         """
@@ -79,7 +79,7 @@ def sampled(
     batches: int = 80,
     contexts: int = 1500,
 ) -> CellLoss:
-    """The loss at context length n ≥ 2, with drawn contexts, the same for all w.
+    """Sample the loss at context length n ≥ 2, with drawn contexts, the same for all w.
 
     ``contexts`` is the number in each of the ``batches``. Raises ``ValueError`` for d or n below 2,
     for no batch or context, and for a w that is negative or not finite.

@@ -51,7 +51,7 @@ def pooled(
     w: Float[Tensor, " windows"],
     values: Callable[[Tensor], tuple[Tensor, Tensor]],
 ) -> Pooled:
-    r"""Sums over the tokens of each context with weights :math:`\gamma_i\propto e^{wt_i}`, w ≥ 0.
+    r"""Sum over the tokens of each context with weights :math:`\gamma_i\propto e^{wt_i}`, w ≥ 0.
 
     ``values`` gives a and b of some products t, along a last axis. The tokens are taken some at a
     time, the nearest first, and at each time by those windows that see one of them.
@@ -104,19 +104,19 @@ def batch(
         size = min(step, contexts - start)
         t = sample(Sphere(d), (size, n), generator)[..., 0]
         # with each context its mirror image, so that the loss of an even class is even in w exactly
-        more = given_products(torch.cat([t, -t]), d, w, degrees)
+        more = sum_contexts(torch.cat([t, -t]), d, w, degrees)
         parts = parts + more.parts
         concentration = concentration + more.concentration
     return Parts(parts / (2 * contexts), concentration / (2 * contexts))
 
 
-def given_products(
+def sum_contexts(
     t: Float[Tensor, "contexts n"],
     d: int,
     w: Float[Tensor, " windows"],
     degrees: Int[Tensor, " degrees"],
 ) -> Parts:
-    """Sums over contexts of the two expectations, for given products t of tokens and query."""
+    """Sum over contexts of the two expectations, for given products t of tokens and query."""
 
     def values(t: Tensor) -> tuple[Tensor, Tensor]:
         P = sphere.gegenbauer(t, d, degrees)  # (contexts, tokens, degrees)
@@ -146,7 +146,7 @@ class Isotropic(Protocol):
         ...
 
     def spectrum(self, degrees: Int[Tensor, " degrees"]) -> Float[Tensor, " degrees"]:
-        """The coefficients :math:`c_k` of the given degrees."""
+        """Compute the coefficients :math:`c_k` of the given degrees."""
         ...
 
     def covariance(self, t: Float[Tensor, "*t"]) -> Float[Tensor, "*t"]:
@@ -173,21 +173,21 @@ class PopulationLoss:
     tail: Float[Tensor, "batches windows"]
 
     def signal(self, function: Isotropic) -> Float[Tensor, " windows"]:
-        """The part of the loss that comes from the tasks, at each w of the grid.
+        """Compute the part of the loss that comes from the tasks, at each w of the grid.
 
         Raises ``ValueError`` for a class of another dimension than d.
         """
         return self._signal(function).mean(0)
 
     def noise(self, sigma: float) -> Float[Tensor, " windows"]:
-        r"""The part of the loss that comes from the labels' noise, :math:`\sigma^2E\sum\gamma_i^2`.
+        r"""Compute the part of the loss from the labels' noise, :math:`\sigma^2E\sum\gamma_i^2`.
 
         Raises ``ValueError`` for a negative ``sigma``.
         """
         return validation.noise("sigma", sigma) ** 2 * self.concentration.mean(0)
 
     def loss(self, function: Isotropic, sigma: float) -> Float[Tensor, " windows"]:
-        """The loss, signal + noise, at each w of the grid.
+        """Compute the loss, signal + noise, at each w of the grid.
 
         Raises ``ValueError`` for a class of another dimension than d and for a negative ``sigma``.
 
@@ -208,17 +208,17 @@ class PopulationLoss:
 
         Raises ``ValueError`` for a w outside the grid.
         """
-        place = torch.as_tensor(w, dtype=torch.float64)
-        if not bool(((place >= 0) & (place <= self.w[-1])).all()):
+        windows = torch.as_tensor(w, dtype=torch.float64)
+        if not bool(((windows >= 0) & (windows <= self.w[-1])).all()):
             raise ValueError(
-                f"w must be in [0, {float(self.w[-1]):g}], the grid; got {place.tolist()}"
+                f"w must be in [0, {float(self.w[-1]):g}], the grid; got {windows.tolist()}"
             )
         spline = best_window.spline(self.w, self._batches(function, sigma))
-        values = torch.as_tensor(spline(best_window.stretch(place).numpy()))
+        values = torch.as_tensor(spline(best_window.stretch(windows).numpy()))
         return values.mean(0), best_window.standard_error(values)
 
     def estimate_at(self, function: Isotropic, sigma: float, w: float) -> Estimate:
-        """The loss at one window as an estimate over batches of contexts; exact in closed form.
+        """Estimate the loss at one window over batches of contexts; exact in closed form.
 
         Raises ``ValueError`` as :meth:`at`.
         """
@@ -233,13 +233,13 @@ class PopulationLoss:
         >>> round(limit(3, 100).attended(0.0))
         100
         """
-        place = validation.in_range("w", w, 0, float(self.w[-1]))
+        window = validation.in_range("w", w, 0, float(self.w[-1]))
         logs = CubicSpline(best_window.stretch(self.w), self.concentration.mean(0).log())
-        stretched = best_window.stretch(torch.tensor(place, dtype=torch.float64))
+        stretched = best_window.stretch(torch.tensor(window, dtype=torch.float64))
         return math.exp(-float(logs(stretched)))
 
     def best_window(self, function: Isotropic, sigma: float) -> Window:
-        r"""The minimiser :math:`w^*(L,\sigma,n)` over :math:`w\ge0` and its loss.
+        r"""Compute the minimiser :math:`w^*(L,\sigma,n)` over :math:`w\ge0` and its loss.
 
         Standard errors are over batches of contexts. Raises ``ValueError`` where the minimum lies
         at the grid's upper end: take a longer grid.
@@ -262,7 +262,7 @@ class PopulationLoss:
         return Window(best.w, best.loss, float(loss_se), replicas)
 
     def optimal_for(self, function: Isotropic) -> Float[Tensor, " windows"]:
-        r"""The :math:`\Lambda=nL^2/\sigma^2` for which each w of the grid is stationary.
+        r"""Return the :math:`\Lambda=nL^2/\sigma^2` for which each w of the grid is stationary.
 
         This inverts :math:`w^*(\Lambda)`. With signal :math:`L^2S(w)` and noise
         :math:`\sigma^2C(w)`, :math:`\Lambda=-n\,C'(w)/S'(w)`; negative where the signal no longer
@@ -310,7 +310,7 @@ def sampled(
     w: Float[Tensor, " windows"] | None = None,
     degrees: Int[Tensor, " degrees"] | None = None,
 ) -> PopulationLoss:
-    r"""The loss at context length n, with drawn contexts, the same for all w.
+    r"""Sample the loss at context length n, with drawn contexts, the same for all w.
 
     Each of the ``contexts`` (default 100 000/n, at least 1000) is used with its mirror image; this
     gives w* to 1 %. ``degrees`` defaults to 1, 2, 4, …, 64; take the last well above
@@ -332,9 +332,9 @@ def sampled(
     validation.whole("contexts", contexts, low=BATCHES)
     w = best_window.checked(w)
     degrees = _rising(even_degrees() if degrees is None else degrees)
-    found = [batch(d, n, w, degrees, contexts // BATCHES, generator) for _ in range(BATCHES)]
-    parts = torch.stack([batch.parts for batch in found])
-    spread = torch.stack([batch.concentration for batch in found])
+    batches = [batch(d, n, w, degrees, contexts // BATCHES, generator) for _ in range(BATCHES)]
+    parts = torch.stack([batch.parts for batch in batches])
+    spread = torch.stack([batch.concentration for batch in batches])
     return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
 
 
@@ -346,7 +346,7 @@ def limit(
     degrees: Int[Tensor, " degrees"] | None = None,
     sampling: bool = False,
 ) -> PopulationLoss:
-    r"""The loss for many tokens: its limit n → ∞, with the noise at order 1/n.
+    r"""Compute the loss for many tokens: its limit n → ∞, with the noise at order 1/n.
 
     .. math::
 

@@ -44,7 +44,7 @@ PRINTED: dict[str, dict[str, Callable[[int], tuple[float, float]]]] = {
 
 @functools.cache
 def endless(d: int) -> PopulationLoss:
-    """The loss for n → ∞ with one token's noise, σ² in the place of σ²/n, over six decades of w.
+    """Compute the loss for n → ∞ with one token's noise, σ² instead of σ²/n, over six decades of w.
 
     Raises ``ValueError`` for d below 2, ``TypeError`` for a d that is not whole.
     """
@@ -54,7 +54,7 @@ def endless(d: int) -> PopulationLoss:
 
 
 def exponent(function: Isotropic) -> Estimate:
-    r"""The p of :math:`w^*\sim\Lambda^p` for :math:`\Lambda\to\infty`, n → ∞ at fixed σ²/n.
+    r"""Return the p of :math:`w^*\sim\Lambda^p` for :math:`\Lambda\to\infty`, n → ∞ at fixed σ²/n.
 
     It is one over the exponent of Λ in w*, the local slope of the closed form extrapolated to
     w → ∞. The standard error is the last correction of the extrapolation.
@@ -90,7 +90,7 @@ def measured_exponent(
 
 
 def edge_exponent(function: Isotropic, delta: float) -> Estimate:
-    r"""The exponent of :math:`w^*` in Λ, n = 10⁹ to 10¹⁰ and :math:`\sigma^2=n^{-\delta}`.
+    r"""Compute the exponent of :math:`w^*` in Λ, n = 10⁹ to 10¹⁰ and :math:`\sigma^2=n^{-\delta}`.
 
     .. math:: \frac{\log_{10}w^*(10n)-\log_{10}w^*(n)}{1+\delta},\qquad L=1
 
@@ -104,7 +104,7 @@ def edge_exponent(function: Isotropic, delta: float) -> Estimate:
 
 
 def noiseless_exponent(function: Isotropic) -> Estimate:
-    r"""The exponent of :math:`w^*` in n between n = 10⁹ and 10¹⁰ without noise.
+    r"""Compute the exponent of :math:`w^*` in n between n = 10⁹ and 10¹⁰ without noise.
 
     The scatter :math:`L^2w^{(d-3)/2}/n` of the task's own values is balanced against the bias:
     2/d for ReLU tasks, 2/(d + 1) for affine ones. The interval's half length is the change of the
@@ -117,7 +117,7 @@ def noiseless_exponent(function: Isotropic) -> Estimate:
 
 
 def _path(function: Isotropic, noise: Callable[[int], float]) -> list[float]:
-    """The best windows for each n of the path, in closed form with the sampling term."""
+    """Compute the best windows for each n of the path, in closed form with the sampling term."""
     grid = best_window.grid(WIDEST, FINE)
     lengths = [10**decade for decade in DECADES]
     losses = [population_loss.limit(function.d, n, w=grid, sampling=True) for n in lengths]
@@ -145,7 +145,7 @@ def cap_exponents(d: int) -> CapExponents:
     :math:`Aw^{-p}+Bw^q/\Lambda` is least at :math:`w\sim\Lambda^{1/(p+q)}`. Raises ``ValueError``
     for d below 2.
 
-    >>> [round(found.value, 3) for found in cap_exponents(5)]
+    >>> [round(exponent.value, 3) for exponent in cap_exponents(5)]
     [-2.0, 2.0, 0.25]
     """
     validation.whole("d", d, low=2)
@@ -157,7 +157,7 @@ def cap_exponents(d: int) -> CapExponents:
 
 
 def cap_mean(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " windows"]:
-    r"""The mean of :math:`t=x_i^\top x` over the cap :math:`\|x_i-x\|^2\le1/w`, w ≥ 1/2.
+    r"""Compute the mean of :math:`t=x_i^\top x` over the cap :math:`\|x_i-x\|^2\le1/w`, w ≥ 1/2.
 
     The cap's height is :math:`\epsilon=1/(2w)`, its share of the sphere :math:`A(\epsilon)`, and
 
@@ -171,9 +171,9 @@ def cap_mean(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " windows"]:
     return mean
 
 
-def _inverse(found: Estimate) -> Estimate:
+def _inverse(exponent: Estimate) -> Estimate:
     """One over it, by the delta method."""
-    return Estimate(1 / found.value, found.se / found.value**2, found.dof)
+    return Estimate(1 / exponent.value, exponent.se / exponent.value**2, exponent.dof)
 
 
 TOKENS = 10**12  # any number: in the limit only σ²/n counts
@@ -191,14 +191,14 @@ class Exponents(NamedTuple):
 
 @functools.cache
 def along_best_window(function: Affine | ReLU, ratio: float = 2.0) -> Exponents:
-    r"""The exponents in Λ along :math:`w^*(\Lambda)` of a class that L multiplies.
+    r"""Compute the exponents in Λ along :math:`w^*(\Lambda)` of a class that L multiplies.
 
     ``ratio`` is :math:`L'/L` of the tasks on which the loss is taken. Each exponent is a computed
     number whose interval is its change over a decade of w. Raises ``ValueError`` for a ``ratio``
     that is not positive.
 
-    >>> found = along_best_window(ReLU(5))
-    >>> round(found.window.value, 2), round(found.loss.value, 2), round(found.noise.value, 2)
+    >>> powers = along_best_window(ReLU(5))
+    >>> round(powers.window.value, 2), round(powers.loss.value, 2), round(powers.noise.value, 2)
     (0.28, -0.43, 0.56)
     """
     validation.positive("ratio", ratio)
@@ -225,7 +225,7 @@ def noise_drift(d: float) -> float:
 
 
 def any_task(d: int) -> Estimate:
-    r"""The exponent in Λ of a bound that is true for every L-Lipschitz task.
+    r"""Compute the exponent in Λ of a bound that is true for every L-Lipschitz task.
 
     .. math:: 2\big(1-r_1(w)\big) + T(w)/\Lambda
 
@@ -243,7 +243,7 @@ def any_task(d: int) -> Estimate:
 
 
 def over_e3_minimum(loss: Estimate, d: int, shrink: float, first: float = 2.0) -> Estimate:
-    r"""The exponent in Λ of the loss over Theorem E.3's minimum, along small labels.
+    r"""Compute the exponent in Λ of the loss over Theorem E.3's minimum, along small labels.
 
     .. math:: \min\{L'^2\Lambda^{-\texttt{first}/(d+2)},\ \Lambda^{d/(2(d+2))}/n\},
         \qquad n=\Lambda^2,\quad L\propto L'\propto\Lambda^{-\texttt{shrink}}
@@ -257,6 +257,6 @@ def over_e3_minimum(loss: Estimate, d: int, shrink: float, first: float = 2.0) -
 
 
 def _settled(slopes: Float[Tensor, " windows"], decade: int) -> Estimate:
-    """The slope near the grid's end, right to its change over the ``decade`` points before."""
+    """Read off the slope near the grid's end, right to its change over the ``decade`` before."""
     last = float(slopes[-EDGE])
     return exact(last, within=abs(last - float(slopes[-EDGE - decade])))

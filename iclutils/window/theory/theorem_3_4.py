@@ -87,18 +87,18 @@ def path(d: int, *, widest: bool) -> Exact:
         w = w[w ** (d / 2) > math.e]
         n = context_length(w, d)
     plain = population_loss.limit(d, 1, w=2 * w)
-    drawn = population_loss.limit(d, 1, w=2 * w, sampling=True)
+    one_token = population_loss.limit(d, 1, w=2 * w, sampling=True)
 
     def signal(function: Affine | ReLU) -> Float[Tensor, " windows"]:
         # the sampling part is proportional to 1/n in closed form: take it at n = 1 and rescale
         limit = plain.signal(function)
-        return limit + (drawn.signal(function) - limit) / n
+        return limit + (one_token.signal(function) - limit) / n
 
     return Exact(d, w, n, signal(Affine(d)), signal(ReLU(d)), plain.concentration[0] / n)
 
 
 def context_length(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " windows"]:
-    r"""The n with :math:`w=(n/\log n)^{2/d}`, the larger of the two.
+    r"""Return the n with :math:`w=(n/\log n)^{2/d}`, the larger of the two.
 
     .. math:: n = \exp\big(-W_{-1}(-w^{-d/2})\big)
 
@@ -119,7 +119,7 @@ def context_length(w: Float[Tensor, " windows"], d: int) -> Float[Tensor, " wind
 
 
 def distance_sum(p: int, d: int, r: Float[Tensor, " windows"]) -> Float[Tensor, " windows"]:
-    r"""The :math:`g_p(r)/n` of Lemmas G.4 and G.5 for n → ∞, p ≥ 0.
+    r"""Return the :math:`g_p(r)/n` of Lemmas G.4 and G.5 for n → ∞, p ≥ 0.
 
     .. math:: E\,\|y-x\|^pe^{-r\|y-x\|^2} = 2^p\,\frac{B(a+\frac p2,a)}{B(a,a)}\;
         {}_1F_1\bigl(a+\tfrac p2;\,2a+\tfrac p2;\,-4r\bigr),\qquad a=\tfrac{d-1}2
@@ -138,14 +138,14 @@ def distance_sum(p: int, d: int, r: Float[Tensor, " windows"]) -> Float[Tensor, 
 
 
 def quotients(exact: Exact) -> list[Quotient]:
-    """The bounds whose constants may depend on d, as quotients along a path."""
+    """Return the bounds whose constants may depend on d, as quotients along a path."""
     d = exact.d
     w = exact.w
     n = exact.n
     affine_cap = w**-2 + w ** (d / 2 - 1) / n + 1 / n
     noise = exact.noise * n
     volume = w ** (d / 2)
-    found = [
+    quotients = [
         Quotient("C.4", f"affine signal ≤ {AFFINE_CAP}", UPPER, exact.affine / affine_cap),
         Quotient("C.5", "affine signal ≥ c w⁻²", LOWER, exact.affine * w**2),
         Quotient("C.6", "affine signal ≥ c (w+1)⁻²", LOWER, exact.affine * (w + 1) ** 2),
@@ -157,8 +157,8 @@ def quotients(exact: Exact) -> list[Quotient]:
         ratio = distance_sum(p, d, w) * w ** ((d + p) / 2)
         for side, sign in ((UPPER, "≤"), (LOWER, "≥")):
             lemma = f"G.4, G.5 {side} (p = {p})"
-            found.append(Quotient(lemma, f"g_{p}(r) {sign} c n r^−(d+{p})/2", side, ratio))
-    return found
+            quotients.append(Quotient(lemma, f"g_{p}(r) {sign} c n r^−(d+{p})/2", side, ratio))
+    return quotients
 
 
 def free_constants(d: int) -> list[Bound]:
@@ -170,7 +170,7 @@ def free_constants(d: int) -> list[Bound]:
     ['D.1 lower', 'G.4, G.5 upper (p = 0)', 'G.4, G.5 upper (p = 1)', 'G.4, G.5 upper (p = 2)']
     """
     paths = [path(d, widest=False), path(d, widest=True)]
-    found = []
+    bounds = []
     for both in zip(*map(quotients, paths), strict=True):
         first = both[0]
         slopes = [
@@ -180,8 +180,8 @@ def free_constants(d: int) -> list[Bound]:
         runs_up = first.side == UPPER
         worse = max(slopes) if runs_up else min(slopes)
         limit = SLACK if runs_up else -SLACK
-        found.append(Bound(first.lemma, first.says, d, first.side, worse, limit))
-    return found
+        bounds.append(Bound(first.lemma, first.says, d, first.side, worse, limit))
+    return bounds
 
 
 def explicit(d: int) -> list[Bound]:

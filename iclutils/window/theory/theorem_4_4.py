@@ -133,10 +133,10 @@ def full_minimum(
     is infinite. Raises ``RuntimeError`` where the minimisation does not converge.
 
     >>> case = Case(link="linear", d=3, k=2, n=4, sigma=0.5)
-    >>> found = full_minimum(case, case.contexts(4000, seed=0))
-    >>> found.blocks.c.value > 10 * found.blocks.c.se
+    >>> minimum = full_minimum(case, case.contexts(4000, seed=0))
+    >>> minimum.blocks.c.value > 10 * minimum.blocks.c.se
     True
-    >>> abs(found.blocks.spurious.value) < 5 * found.blocks.spurious.se
+    >>> abs(minimum.blocks.spurious.value) < 5 * minimum.blocks.spurious.se
     True
     """
     i, j = torch.triu_indices(case.d, case.d)
@@ -146,28 +146,30 @@ def full_minimum(
     basis = unit.view(-1, 1, 1) * low_rank.symmetric_basis(torch.eye(case.d, dtype=torch.float64))
     begin = (torch.where(i < case.k, start, 0.2 * start) * (i == j)).double()
     if bound is None:
-        found = _in_units(low_rank.minimise(sample, basis, begin), unit)
-        return FullMinimum(found, read_blocks(found, case.d, case.k))
+        minimum = _in_units(low_rank.minimise(sample, basis, begin), unit)
+        return FullMinimum(minimum, read_blocks(minimum, case.d, case.k))
     free = j >= case.k
-    held = bound * case.family[0]
-    part = _in_units(low_rank.minimise(sample, basis[free], begin[free], fixed=held), unit[free])
+    relevant = bound * case.family[0]
+    part = _in_units(
+        low_rank.minimise(sample, basis[free], begin[free], fixed=relevant), unit[free]
+    )
     theta = (i == j).double() * bound
     theta[free] = part.theta
     covariance = torch.zeros(len(i), len(i), dtype=torch.float64)
     covariance[free.unsqueeze(0) & free.unsqueeze(1)] = part.covariance.flatten()
-    found = Minimum(theta, covariance, part.loss, part.steps)
-    blocks = replace(read_blocks(found, case.d, case.k), anisotropy=NO_ENTRY)
-    return FullMinimum(found, blocks)
+    minimum = Minimum(theta, covariance, part.loss, part.steps)
+    blocks = replace(read_blocks(minimum, case.d, case.k), anisotropy=NO_ENTRY)
+    return FullMinimum(minimum, blocks)
 
 
-def entry(found: Minimum, left: Float[Tensor, " d"], right: Float[Tensor, " d"]) -> Estimate:
+def entry(minimum: Minimum, left: Float[Tensor, " d"], right: Float[Tensor, " d"]) -> Estimate:
     r""":math:`l^\top Mr` of a minimiser over all symmetric M, for vectors l and r.
 
     Raises ``ValueError`` where l and r differ in length.
     """
     d = validation.shape("left", left, "d", d=len(right))["d"]
     basis = low_rank.symmetric_basis(torch.eye(d, dtype=torch.float64))
-    return _combination(found, torch.einsum("d,pde,e->p", left, basis, right))
+    return _combination(minimum, torch.einsum("d,pde,e->p", left, basis, right))
 
 
 def relevant_minimum(
@@ -192,7 +194,7 @@ def spurious_cost(
     *,
     start: float = 1.0,
 ) -> Means:
-    r"""What mass e on :math:`B_\perp` costs once c is optimised again, one mean for each e.
+    r"""Estimate what each mass e on :math:`B_\perp` costs once c is optimised again.
 
     .. math:: \min_c\mathcal L(c,e)-\min_c\mathcal L(c,0)
 
@@ -209,9 +211,9 @@ def spurious_cost(
     for e in masses:
         gap = -at_best
         for signed in (e, -e):
-            held = signed * off.squeeze(-1)
-            again = low_rank.descend(sample, design, best, held=held).theta
-            gap = gap + 0.5 * low_rank.losses(sample, held + design.logits(again))
+            logits_of = signed * off.squeeze(-1)
+            again = low_rank.descend(sample, design, best, fixed_logits=logits_of).theta
+            gap = gap + 0.5 * low_rank.losses(sample, logits_of + design.logits(again))
         gaps.append(gap)
     return mean_se(torch.stack(gaps), dim=1)
 
@@ -226,11 +228,11 @@ def worth(case: Case, sample: Contexts, start: tuple[float, float] = (10.0, 4.0)
     ``RuntimeError`` where a minimisation does not converge.
     """
     ignoring = relevant_minimum(case, sample, start=start[0]).theta[0] * case.family[0]
-    found = low_rank.minimise(sample, case.family, torch.tensor(start, dtype=torch.float64)).theta
-    best = torch.einsum("p,pde->de", found, case.family)
+    masses = low_rank.minimise(sample, case.family, torch.tensor(start, dtype=torch.float64)).theta
+    best = torch.einsum("p,pde->de", masses, case.family)
     both = torch.stack([low_rank.loss_at(sample, M) for M in (ignoring, best)])
     gain = of_means(lambda mean: float(1 - mean[1] / mean[0]), both)
-    return Worth(gain, float(found[1] / found[0]))
+    return Worth(gain, float(masses[1] / masses[0]))
 
 
 def move_cost(
@@ -238,7 +240,7 @@ def move_cost(
     M: Float[Tensor, "d d"],
     move: Float[Tensor, "d d"],
 ) -> Estimate:
-    r"""What a move of M costs, averaged with the opposite move.
+    r"""Estimate what a move of M costs, averaged with the opposite move.
 
     .. math:: \tfrac12\big[\mathcal L(M+D)+\mathcal L(M-D)\big]-\mathcal L(M)
 
@@ -250,7 +252,7 @@ def move_cost(
 
 
 def _in_units(minimum: Minimum, unit: Float[Tensor, " P"]) -> Minimum:
-    """A minimiser over a basis that was multiplied by ``unit``, back in that of the entries."""
+    """Return a minimiser over a basis multiplied by ``unit`` to the units of the entries."""
     outer = unit.unsqueeze(0) * unit.unsqueeze(1)
     return replace(
         minimum,
@@ -260,13 +262,13 @@ def _in_units(minimum: Minimum, unit: Float[Tensor, " P"]) -> Minimum:
 
 
 def _combination(minimum: Minimum, row: Float[Tensor, " P"]) -> Estimate:
-    """A linear combination of θ with its standard error."""
+    """Combine the entries of θ linearly, with the standard error."""
     variance = row @ minimum.covariance @ row
     return Estimate(float(row @ minimum.theta), float(variance.sqrt()), math.inf)
 
 
 def _farthest(minimum: Minimum, rows: Float[Tensor, "R P"], c: float) -> Estimate:
-    """The combination of θ over c that is farthest from zero in standard errors."""
+    """Find the combination of θ over c that is farthest from zero in standard errors."""
     if not len(rows):
         return NO_ENTRY
     value = rows @ minimum.theta / c
@@ -285,7 +287,7 @@ def term_slopes(
     seed: int,
     which: int = 0,
 ) -> Means:
-    r"""The derivatives :math:`\partial H/\partial\ln\alpha_i` of Lemmas H.3 and H.4, i = ``which``.
+    r"""Compute :math:`\partial H/\partial\ln\alpha_i` of Lemmas H.3 and H.4, i = ``which``.
 
     H is averaged over u in ``count`` contexts; of the two means the first is the signal's. At
     :math:`\alpha=(1,\dots,1)` both are zero by exchangeability, so the value there, on the same
@@ -309,7 +311,7 @@ def term_slopes(
 
 
 def loss_slope(c: float, alpha: Float[Tensor, " n"], k: int, count: int, seed: int) -> Estimate:
-    r"""The slope of the noiseless loss in :math:`x=c\,c_u^2` at frozen α, for Lemma H.1.
+    r"""Compute the slope of the noiseless loss in :math:`x=c\,c_u^2` at frozen α, for Lemma H.1.
 
     The mean over ``count`` contexts at :math:`c_u=1`. Raises ``ValueError`` for a negative ``c``
     and an α that is not positive.
@@ -323,7 +325,7 @@ def loss_slope(c: float, alpha: Float[Tensor, " n"], k: int, count: int, seed: i
 
 
 def slope_at_zero(alpha: Float[Tensor, " n"], k: int) -> float:
-    r"""The last display of the proof of Lemma H.1: the slope where attention sets in.
+    r"""Compute the last display of the proof of Lemma H.1: the slope where attention sets in.
 
     .. math:: \frac{d\mathcal L}{dx}\Big|_{x=0}
         = -\frac2{k^2}\Big(1-\frac{\sum\alpha_i^2}{(\sum\alpha_i)^2}\Big)
@@ -340,7 +342,7 @@ def slope_at_zero(alpha: Float[Tensor, " n"], k: int) -> float:
 
 
 def _factors(alpha: Float[Tensor, " n"]) -> int:
-    """The number of the frozen factors α; refuses what is not positive."""
+    """Count the frozen factors α; refuse what is not positive."""
     n = validation.shape("alpha", alpha, "n")["n"]
     if not bool((validation.finite("alpha", alpha) > 0).all()):
         raise ValueError(f"alpha must be positive; its smallest entry is {float(alpha.min()):g}")

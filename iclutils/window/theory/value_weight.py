@@ -52,7 +52,7 @@ class Windows:
     power: float
 
     def scaled(self, L: float) -> "Windows":
-        """The same class with labels times L (for affine and ReLU: Lipschitz constant L).
+        """Return the same class with labels times L (for affine and ReLU: Lipschitz constant L).
 
         Raises ``ValueError`` for an L that is not positive or above 1e100.
         """
@@ -64,7 +64,7 @@ class Windows:
         sigma: float,
         c: float | Float[Tensor, " windows"] = 1.0,
     ) -> Float[Tensor, "contexts windows"]:
-        """The loss in each context at each window, for one value weight or one for each window.
+        """Compute the loss in each context at each window, for one value weight or one a window.
 
         Raises ``ValueError`` for a negative ``sigma``.
         """
@@ -72,7 +72,7 @@ class Windows:
         return self.power - 2 * c * self.B + c**2 * (self.A + noise * self.N)
 
     def value_weight(self, sigma: float) -> Float[Tensor, " windows"]:
-        """The best value weight c* at each window.
+        """Compute the best value weight c* at each window.
 
         Raises ``ValueError`` for a negative ``sigma``.
         """
@@ -89,8 +89,8 @@ class Windows:
         >>> from iclutils.window.function_classes import Affine
         >>> grid = best_window.log_grid(0.1, 1000, 30)
         >>> draws = stream(0, "example")
-        >>> (found,) = windows([Affine(3)], 20, grid, contexts=64, generator=draws)
-        >>> fixed, free = found.best(0.5), found.best(0.5, free=True)
+        >>> (moments,) = windows([Affine(3)], 20, grid, contexts=64, generator=draws)
+        >>> fixed, free = moments.best(0.5), moments.best(0.5, free=True)
         >>> free.loss < fixed.loss, 0.5 < free.value_weight < 1
         (True, True)
         """
@@ -99,22 +99,22 @@ class Windows:
         loss = self.loss(sigma, c)
         contexts = len(loss)
         best = best_window.parabola_minimum(self.w, loss.mean(0))
-        loss_se = float(loss[:, best.place].std() / contexts**0.5)
+        loss_se = float(loss[:, best.grid_index].std() / contexts**0.5)
         size = contexts // GROUPS
         groups = loss[: size * GROUPS].view(GROUPS, size, -1).mean(1)
         without = [
             best_window.parabola_minimum(self.w, one).w for one in best_window.leave_one_out(groups)
         ]
         replicas = torch.tensor(without, dtype=torch.float64)
-        return Window(best.w, best.loss, loss_se, replicas, float(c[best.place]))
+        return Window(best.w, best.loss, loss_se, replicas, float(c[best.grid_index]))
 
     def log_minimum(self, sigma: float, *, free: bool = False) -> Estimate:
-        """The log of the least loss, with the error over contexts."""
+        """Compute the log of the least loss, with the error over contexts."""
         best = self.best(sigma, free=free)
         return Estimate(math.log(best.loss), best.log_loss_se, len(self.B) - 1)
 
     def cost(self, sigma: float, c: float = 1.0) -> Estimate:
-        """The least loss at the value weight ``c`` over the least loss at the best one of each w.
+        """Compute the least loss at the value weight ``c`` over that at the best one of each w.
 
         In the same contexts, by the jackknife over ``GROUPS`` groups of them; those that fill
         no group are left out. Raises ``ValueError`` for a negative ``sigma``.
@@ -123,16 +123,16 @@ class Windows:
         size = pair.shape[1] // GROUPS
         groups = pair[:, : GROUPS * size].view(2, GROUPS, size, -1).mean(2)
         return jackknife(
-            lambda kept: float(kept[0].mean(-1).min() / kept[1].mean(-1).min()), groups.mT
+            lambda part: float(part[0].mean(-1).min() / part[1].mean(-1).min()), groups.mT
         )
 
     def loss_near(self, w: float, sigma: float) -> Estimate:
-        """The loss at the window of the grid that is nearest to w, with the error over contexts."""
+        """Estimate the loss, over contexts, at the window of the grid that is nearest to w."""
         return estimate(self.loss(sigma)[:, int((self.w - w).abs().argmin())])
 
 
 def noticeable_slope(loss: float, square: float) -> float:
-    r"""The slope in one more weight v at which the best v would gain a thousandth of the loss.
+    r"""Compute the slope in one more weight v at which v would gain a thousandth of the loss.
 
     Where the answer changes by :math:`v\bar x_j` the best v gains :math:`s^2/E\bar x_j^2` with
     :math:`s=E[(\hat y-f)\bar x_j]`, which is a thousandth of the loss for the
@@ -153,7 +153,7 @@ def windows(
     generator: torch.Generator,
     degree: int = 60,
 ) -> list[Windows]:
-    r"""The moments of several task classes of one d on common contexts, at the windows ``w``.
+    r"""Sample the moments of several task classes of one d on common contexts, at windows ``w``.
 
     ``degree`` bounds the sum over k. The degrees beyond enter A only through pairs :math:`i\ne j`;
     their weight is at most :math:`\sum_{k>\text{degree}}c_k`. Raises ``ValueError`` for no classes
@@ -177,7 +177,7 @@ def windows(
         size = min(step, contexts - start)
         z = normal(size, n, d, generator=generator)
         t = z[..., 0] / z.norm(dim=-1)
-        chunks.append(_given_products(t, d, w, functions, expansion))
+        chunks.append(_moments(t, d, w, functions, expansion))
     return [_joined(parts) for parts in zip(*chunks, strict=True)]
 
 
@@ -189,7 +189,7 @@ def hills_windows(
     contexts: int,
     generator: torch.Generator,
 ) -> Windows:
-    r"""The moments for tasks :math:`\cos(\nu\theta-b)` on the circle cut at ±π, for any ν ≥ 0.
+    r"""Sample the moments for tasks :math:`\cos(\nu\theta-b)` on the circle cut at ±π, any ν ≥ 0.
 
     The query is drawn too, because the cut is a place on the circle. Raises ``ValueError`` for a
     negative ``nu``, n below 1, fewer than 32 ``contexts`` or no windows.
@@ -230,7 +230,7 @@ def advantage(
 
 
 def boundary(unit: LinearUnit, moments: Windows, n: int, *, free: bool = False) -> Estimate:
-    r"""The noise :math:`u=\sigma^2/n` at which both minima are equal.
+    r"""Return the noise :math:`u=\sigma^2/n` at which both minima are equal.
 
     At L = 1 this is :math:`u=\sigma^2/(nL^2)`. Searched in log u over [10⁻⁶, 10⁴]; ``inf`` where
     softmax wins at the largest u, 0 where it loses at the smallest. The standard error is that of
@@ -273,14 +273,14 @@ def _expand(functions: Sequence[Isotropic], degree: int) -> _Expansion:
     return _Expansion(degrees[used], coefficients[:, used])
 
 
-def _given_products(
+def _moments(
     t: Float[Tensor, "contexts n"],
     d: int,
     w: Float[Tensor, " windows"],
     functions: Sequence[Isotropic],
     expansion: _Expansion,
 ) -> list[Windows]:
-    """The moments of each class for given products t of tokens and query."""
+    """Compute the moments of each class for given products t of tokens and query."""
     one = torch.ones((), dtype=torch.float64)
     power = torch.stack([function.covariance(one) for function in functions])
     degrees, c = expansion

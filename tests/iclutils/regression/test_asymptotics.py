@@ -182,6 +182,25 @@ def test_the_power_over_a_decade():
         assert found == pytest.approx(power, abs=1e-3)
 
 
+@pytest.mark.parametrize(("kappa", "power"), [(0.5, 0.0), (1.0, -0.5), (2.0, -1.0)])
+def test_the_error_of_fresh_tasks_falls_with_the_context_for_tasks_enough(kappa, power):
+    """Lu et al., Result 2: e_ICL − ρ stays, falls as α^(−1/2) or as 1/α."""
+    last, before = asymptotics.long_context_exponents(
+        lambda e: e.icl - 0.01, kappa, 0.01, ratio=0.2
+    )
+    # at α = 1e8 the next order is some 1e-4 of the first
+    assert last == pytest.approx(power, abs=1e-3)
+    assert abs(last - power) <= abs(before - power) + 1e-9
+    (once,) = asymptotics.long_context_exponents(
+        lambda e: e.icl - 0.01, kappa, 0.01, ratio=0.2, tops=[1e4]
+    )
+    far, near = (
+        asymptotics.errors(Phase(alpha=a, kappa=kappa, tau=0.2 * a, rho=0.01), 0.0).icl - 0.01
+        for a in (1e4, 1e3)
+    )
+    assert once == pytest.approx(math.log10(far / near))
+
+
 def test_numbers_stay_numbers_and_sequences_become_arrays():
     phase = Phase(alpha=10, kappa=math.inf, tau=[0.5, 2.0], rho=torch.tensor([0.25, 0.5]))
     assert phase.alpha == 10.0

@@ -13,6 +13,7 @@ from iclutils.regression.experiment import (
     errors,
     leveraged,
     leveraged_estimate,
+    theory_curve,
 )
 from iclutils.regression.moments import without_corner
 from iclutils.regression.ridge import solve
@@ -127,3 +128,17 @@ def test_an_estimate_over_lists_adds_what_the_leverages_do():
     assert found.se > 0
     with pytest.raises(ValueError, match="leverages must be"):
         leveraged_estimate(setting, 0.05, 0, draws=2, leverages=3)
+
+
+def test_a_theorys_curve_has_its_points_by_trial_and_setting():
+    settings = [Setting(d=6, alpha=3, kappa=0.5, tau=t, rho=0.1) for t in (0.5, 2.0, 3.0)]
+    by_trial = theory_curve(equivalent, settings, 0.1, 0, 2, corner=False)
+    assert by_trial.shape == (2, 3, 2)
+    point = equivalent(settings[2], 0.1, 0, 1, corner=False)
+    assert by_trial[1, 2].tolist() == [point.icl, point.idg]
+    spread = theory_curve(leveraged, settings[:1], 0.1, 0, 1, m=300)
+    assert spread[0, 0, 0] == leveraged(settings[0], 0.1, 0, 0, m=300).icl
+    with pytest.raises(ValueError, match="trials must be"):
+        theory_curve(equivalent, settings, 0.1, 0, 0)
+    with pytest.raises(ValueError, match="settings must hold at least one"):
+        theory_curve(equivalent, [], 0.1, 0, 1)

@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from iclutils.randomness import stream
-from iclutils.regression.moments import fresh_moments, moments
+from iclutils.regression.moments import fresh_moments, moments, orthonormal_error
 from iclutils.regression.samplers import (
     Context,
     Prompts,
     draw_tasks,
     sample,
     sample_naive,
+    sample_orthonormal,
 )
 
 
@@ -88,3 +89,30 @@ def test_bad_input_is_refused():
         moments(tasks, Context(d=4, ell=2, rho=0.1))
     with pytest.raises(ValueError, match=r"v must have shape \(n e\) with n = 2, e = 4"):
         Prompts(tasks, tasks, tasks[:, 0])
+
+
+def test_the_error_on_orthonormal_tokens_is_that_of_drawn_prompts():
+    """Whose queries' labels carry noise, ρ more; within 5 standard errors: 6e-7 false alarms."""
+    context, n = Context(d=4, ell=9, rho=0.5), 40000
+    gamma = torch.randn(4, 5, generator=stream(0, "gamma"), dtype=torch.float64) / 3
+    prompts = sample_orthonormal(context, stream(0, "prompts"), n=n)
+    losses = (prompts.y - ((prompts.x @ gamma) * prompts.v).sum(1)).square()
+    exact = orthonormal_error(gamma, context, n, stream(0, "exact")) + context.rho
+    # the other mean has fewer sources of chance, so at most the same standard error
+    assert abs(float(losses.mean() - exact)) < 5 * float(losses.std()) * (2 / n) ** 0.5
+
+
+def test_the_least_error_on_orthonormal_tokens_is_the_posterior_means_at_equal_counts():
+    """With one token the posterior mean is linear in v: Γ = I/(1+ρ)/K leaves its error alone."""
+    K, rho = 3, 0.25
+    context = Context(d=K, ell=1, rho=rho)
+    gamma = torch.cat([torch.eye(K).double() / (K * (1 + rho)), torch.zeros(K, 1).double()], 1)
+    # the letter shown keeps ρ/(1+ρ) of its variance, the others all
+    least = (K - 1 + rho / (1 + rho)) / K
+    draws = stream(0, "one token")
+    assert float(orthonormal_error(gamma, context, 7, draws)) == pytest.approx(least)
+    assert float(orthonormal_error(2 * gamma, context, 7, draws)) > least
+    with pytest.raises(ValueError, match="gamma must have shape"):
+        orthonormal_error(gamma[:, :K], context, 7, draws)
+    with pytest.raises(ValueError, match="n must be"):
+        orthonormal_error(gamma, context, 0, draws)

@@ -76,6 +76,16 @@ def test_the_best_window_is_a_minimum_and_near_its_law(K, N, sigma):
     assert head.others(sigma) > 1 / (K - 1)
 
 
+@pytest.mark.parametrize(("K", "N", "sigma"), [(8, 32, 1.0), (40, 20, 0.3)])
+def test_the_excess_over_bayes_is_within_its_bound(K, N, sigma):
+    head = equal_features.Lookup(K, N)
+    bayes = head.bayes(sigma)
+    assert head.excess_share(bayes, sigma) == 0
+    assert 0 < head.excess_share(head.best_window(sigma).loss, sigma) <= 1
+    # the bound itself, by its definition
+    assert head.excess_share(bayes * (1 + head.others(sigma)), sigma) == pytest.approx(1)
+
+
 def test_the_window_without_noise_and_bad_sizes_are_refused():
     with pytest.raises(ValueError, match="sigma"):
         equal_features.Lookup(8, 8).best_window(0.0)

@@ -52,8 +52,8 @@ def test_minima_at_the_ends_of_the_grid():
     with pytest.raises(ValueError, match="beyond the grid's end 10"):
         best_window.spline_minima(grid, -grid.unsqueeze(0))
     log_grid = best_window.log_grid(0.1, 10, 20)
-    assert best_window.parabola_minimum(log_grid, 1 + log_grid).place == 0
-    assert best_window.parabola_minimum(log_grid, -log_grid).place == 19
+    assert best_window.parabola_minimum(log_grid, 1 + log_grid).grid_index == 0
+    assert best_window.parabola_minimum(log_grid, -log_grid).grid_index == 19
 
 
 def test_a_minimum_of_the_spline_is_the_one_that_a_search_finds():
@@ -66,8 +66,8 @@ def test_a_minimum_of_the_spline_is_the_one_that_a_search_finds():
         u, through = best_window.stretch(grid).numpy(), best_window.spline(grid, scaled)
         for row, one in enumerate(found):
             search = minimize_scalar(
-                lambda place, row=row, through=through: through(place)[row],
-                bounds=(u[max(one.place - 1, 0)], u[one.place + 1]),
+                lambda u, row=row, through=through: through(u)[row],
+                bounds=(u[max(one.grid_index - 1, 0)], u[one.grid_index + 1]),
                 method="bounded",
                 options={"xatol": 1e-10},
             )

@@ -58,7 +58,7 @@ def test_a_plain_average_uses_every_token():
 
 
 def test_a_window_on_drawn_tasks_has_the_exact_loss():
-    found = transfer.losses_on_drawn_tasks(4.0, Affine(3), 0.5, 10, 6000, 8, stream(0, "drawn"))
+    found = transfer.losses_on_sampled_tasks(4.0, Affine(3), 0.5, 10, 6000, 8, stream(0, "drawn"))
     exact = population_loss.sampled(3, 10, stream(0, "exact"), contexts=6000)
     value, se = exact.at(Affine(3), 0.5, 4.0)
     drawn = mean_se(found).at()
@@ -66,7 +66,7 @@ def test_a_window_on_drawn_tasks_has_the_exact_loss():
 
 
 def test_a_class_without_a_covariance_can_be_drawn():
-    found = transfer.losses_on_drawn_tasks(4.0, Distance(3), 0.0, 10, 20, 2, stream(0, "rough"))
+    found = transfer.losses_on_sampled_tasks(4.0, Distance(3), 0.0, 10, 20, 2, stream(0, "rough"))
     assert found.shape == (20,)
     assert bool((found > 0).all())
 
