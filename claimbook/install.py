@@ -43,13 +43,13 @@ def run(command: Sequence[object], trouble: str) -> None:
     done = subprocess.run(
         words, cwd=ROOT, env=environment(), capture_output=True, encoding="utf8", errors="replace"
     )
-    said = done.stdout + done.stderr
+    output = done.stdout + done.stderr
     if VENV.is_dir():
         with (VENV / "install.log").open("a", encoding="utf8") as log:
-            log.write(f"$ {' '.join(words)}\n{said}\n")
+            log.write(f"$ {' '.join(words)}\n{output}\n")
     if done.returncode:
-        found = CAUSE.search(said)
-        cause = " ".join((found[1] if found else said).split())
+        named = CAUSE.search(output)
+        cause = " ".join((named[1] if named else output).split())
         sys.exit(f"{trouble} {cause[:500]}\nThen run the same command again.")
 
 
@@ -84,8 +84,8 @@ def install(newest: bool = False) -> None:
     """Make the environment, or bring it up to date where an earlier call finished."""
     uv, stamp = find_uv(), VENV / ".installed"
     if newest or not (stamp.exists() and stamp.read_text(encoding="utf8")):
-        asked = os.environ.get("PY") or PYTHON
-        command = [uv, "venv", "--clear", "--relocatable", "--python", asked, VENV]
+        python = os.environ.get("PY") or PYTHON
+        command = [uv, "venv", "--clear", "--relocatable", "--python", python, VENV]
         run(command, f"The book needs Python {PYTHON}.")
     stamp.unlink(missing_ok=True)
     locked = ["--no-deps", "--require-hashes", "-r", "requirements.lock"]

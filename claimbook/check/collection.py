@@ -18,8 +18,7 @@ from claimbook.check.snapshot import Snapshot, read_expected
 from claimbook.files import ROOT, lock, write_atomically
 from claimbook.ledger import amendments, schema
 from claimbook.ledger.record import Record, records
-from claimbook.ledger.text import format_value
-from claimbook.pages import code_cells, code_of, read_chapter, toc_chapters
+from claimbook.pages import code_cells, code_of, read_chapter
 from claimbook.runs import notebooks, page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
@@ -48,13 +47,13 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
     failed = False
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the cells of the page; a page that would not be checked is refused."""
-        try:
-            self.nb = readable_page(self.path)
-            if self.rerun is not None:
+        """Yield the cells of the page; settings that it does not have are refused."""
+        self.nb = readable_page(self.path)
+        if self.rerun is not None:
+            try:
                 set_parameters(self.nb, self.rerun.settings)
-        except ValueError as error:
-            raise self.CollectError(str(error)) from None
+            except ValueError as error:
+                raise self.CollectError(str(error)) from None
         self.cells = code_cells(self.nb)
         self.notes = amendments.notes_of(schema.load())  # of the rows as they are before the run
         for number, cell in enumerate(self.cells, 1):
@@ -106,15 +105,8 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 def readable_page(path: Path) -> Any:
     """Read a page as a notebook without outputs.
 
-    Raises ``ValueError`` where the page is not in the table of contents or has no row. That every
-    cell is one, and not nested in another block, is checked by the strict build.
+    That every cell is one, and not nested in another block, is checked by the strict build.
     """
-    if path.stem not in toc_chapters(ROOT):
-        raise ValueError(f"{path.name} stands in book/chapters but not in _toc.yml")
-    blocks = schema.load().chapters
-    if path.stem not in blocks or not blocks[path.stem].claims:
-        reason = "so that nothing would be checked"
-        raise ValueError(f"{path.name} has no claim in book/claims.yml, {reason}")
     notebook = read_chapter(path)
     for number, cell in enumerate(code_cells(notebook), 1):
         cell["outputs"] = []
@@ -151,12 +143,8 @@ def line_of(page: str, record: Record) -> str:
     """Write the line of a claim, at other settings with what it is at the book's own."""
     if record.default_settings:
         return record.line()
-    claims = read_expected(page).claims
-    if record.id not in claims:
-        return f"{record.line()}  (default: no reference yet)"
-    default = claims[record.id].claim
-    number = format_value(default.value, default.half_width)
-    return f"{record.line()}  (default: {default.verdict} · {number})"
+    default = read_expected(page).contents.get((record.id, ""), "no reference yet")
+    return f"{record.line()}  (default: {default})"
 
 
 class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types

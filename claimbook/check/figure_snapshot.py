@@ -71,9 +71,6 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
         return {axis: np.array(one, float) for axis, one in shown.items() if one is not None}
 
 
-# ------------------------------------------------------------------ from a run
-
-
 def series_of(text: str) -> list[Series]:
     """Read the series of a figure's table, but for those of drawings."""
     rows_of: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
@@ -82,11 +79,10 @@ def series_of(text: str) -> list[Series]:
             rows_of.setdefault(tuple(row.get(word, "") for word in WORDS), []).append(row)
     whole = []
     for (panel, *words), rows in rows_of.items():
-        axes = {
-            axis: [float(row[axis]) if row.get(axis) else None for row in rows] for axis in AXES
-        }
         fields: dict[str, Any] = dict(zip(WORDS[1:], words, strict=True))
-        fields |= {axis: shown for axis, shown in axes.items() if set(shown) != {None}}
+        for axis in AXES:
+            values = [float(row[axis]) if row.get(axis) else None for row in rows]
+            fields[axis] = values if set(values) != {None} else None
         whole.append(Series(panel=int(panel), points=len(rows), **fields))
     bands = [one for one in whole if one.kind == BAND]
     pairs = [(band, line) for band in bands for line in whole if runs_within(line, band)]
@@ -115,39 +111,34 @@ def condense(whole: Series, sampled: bool) -> Series:
     return replace(whole, sampled=sampled or None, **axes)
 
 
-# ------------------------------------------------------------------ compared
-
-
 class Entries(NamedTuple):
-    """What a figure holds of one axis of a series, and how far it may move.
-
-    ``room`` is what rounding may do to each entry, ``spread`` the length of its bar or band.
-    """
+    """What a figure holds of one axis of a series, and how far each entry may move."""
 
     values: Any
     room: Any
-    spread: Any
 
     def distance(self, now: "Entries") -> float:
         """Measure how far the entries moved, in units of how far they may."""
-        chance = np.minimum(self.spread, now.spread) / 2
-        return number_distance(self.values, now.values, np.maximum(self.room, chance))
+        return number_distance(self.values, now.values, np.minimum(self.room, now.room))
 
     def __str__(self) -> str:
         return str(self.values.tolist())
 
 
 def entries_of(figure: Sequence[Series]) -> Iterator[tuple[str, Entries]]:
-    """Go through the axes of a figure's series: where each is, and what is compared of it."""
+    """Go through the axes of a figure's series: where each is, and what is compared of it.
+
+    An entry may move as rounding moves it, or by half of its bar or band.
+    """
     bands = {one.owner: one for one in figure if one.kind == BAND and one.sampled}
     for one in figure:
         ends = bands[one.owner].at if one.sampled else one.at if one.kind == BARS else {}
         for axis, values in one.at.items():
             on_panel = [other.at.get(axis, []) for other in figure if other.panel == one.panel]
-            room = np.maximum(ROUNDED * abs(values), EXTENT * extent(np.concatenate(on_panel)))
+            rounding = np.maximum(ROUNDED * abs(values), EXTENT * extent(np.concatenate(on_panel)))
             low, high = (ends.get(f"{axis[0]}_{end}", np.zeros(1)) for end in ("low", "high"))
             spread = np.nan_to_num(high - low, posinf=0.0, neginf=0.0)  # no end: no length
-            yield f"{one.name}, {axis}", Entries(values, room, spread)
+            yield f"{one.name}, {axis}", Entries(values, np.fmax(rounding, spread / 2))
 
 
 def extent(values: Any) -> float:

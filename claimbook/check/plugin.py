@@ -1,6 +1,8 @@
 """The hooks of the checker."""
 
+import math
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from claimbook.check.collection import DONE, PageFile, PageReruns
 from claimbook.check.kernel import THREADS
 from claimbook.check.reruns import Rerun, reruns
 from claimbook.files import ROOT
-from claimbook.pages import CHAPTERS
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.runs import notebooks
 
 os.environ.update(dict.fromkeys(THREADS, "1"))  # of the kernels, whoever starts the session
@@ -61,9 +63,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     A chapter's second page comes after all first pages, whose results it may use.
     """
 
-    def rank(item: pytest.Item) -> tuple[float, ...]:
+    @cache
+    def rank_of(page: Path) -> tuple[int, float]:
+        run = notebooks.latest(page)
+        return is_second(page.stem), -((run and run.seconds) or math.inf)
+
+    def rank(item: pytest.Item) -> tuple[int, float]:
         page = item.getparent(PageFile)
-        return (2,) if page is None else notebooks.by_length(page.path.stem)
+        return (2, 0.0) if page is None else rank_of(page.path)
 
     items.sort(key=rank)
 

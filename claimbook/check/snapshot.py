@@ -116,10 +116,6 @@ class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tables: list[list[str]] = msgspec.field(default_factory=list)
     figures: dict[str, list[Series]] = msgspec.field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if len(self.claims) < len(self.entries):
-            raise ValueError("two entries for one claim")
-
     @property
     def claims(self) -> dict[str, Claim]:
         """The claims by their ids."""

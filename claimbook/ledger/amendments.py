@@ -4,9 +4,9 @@
 
 The checker notes a row at its first run. From then on its criterion (the first digest) and its
 words (the second) are held: a change of either needs a new entry in the row's ``amended``, whose
-number is noted, too. Words may also be reworded, which a line of its own says, with the commit that
-has the old ones. The verdict follows, and the master seeds that confirm it under this criterion;
-one that does not confirm it has an exclamation mark, and no test lets it pass.
+number is noted, too, or the statement that they were only reworded. The verdict follows, and the
+master seeds that confirm it under this criterion; one that does not confirm it has an exclamation
+mark, and no test lets it pass.
 
     python -m claimbook.ledger.amendments                     note the rows that were amended
     python -m claimbook.ledger.amendments ch1-figure-3 …      note that these were only reworded
@@ -21,11 +21,9 @@ from typing import Any, NamedTuple
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger.schema import Claims, load, plain
-from claimbook.runs.provenance import git
 
 FILE = ROOT / "tests" / "rows.txt"
 HEAD = "# row, digests of its criterion and words, amendments | verdict | seeds that confirm it\n"
-REWORDED = "# reworded since "
 DISSENT = "!"
 WORDS = ("brief", "statement", "statistic", "tolerance", "quantity")
 
@@ -110,13 +108,11 @@ def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
     return updated
 
 
-# ------------------------------------------------------------------ the file
-
-
 def read(path: Path = FILE) -> dict[str, Note]:
     """Read the notes by row; ``ValueError`` with file and line where one is none."""
     notes = {}
-    for number, line in enumerate(_lines(path), 1):
+    lines = path.read_text(encoding="utf8").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, 1):
         if not line.startswith("#"):
             try:
                 noted, verdict, seeds = (*line.split(" | "), "", "")[:3]
@@ -128,15 +124,9 @@ def read(path: Path = FILE) -> dict[str, Note]:
     return notes
 
 
-def write(notes: Mapping[str, Note], path: Path = FILE, reworded: str = "") -> None:
-    """Write the notes, below what was reworded."""
-    above = [line for line in [*_lines(path), reworded] if line.startswith(REWORDED)]
-    lines = [*above, *(f"{row} {one}" for row, one in notes.items())]
-    write_atomically(path, HEAD + "\n".join(lines) + "\n")
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf8").splitlines() if path.exists() else []
+def write(notes: Mapping[str, Note], path: Path = FILE) -> None:
+    """Write the notes, a row a line."""
+    write_atomically(path, HEAD + "".join(f"{row} {one}\n" for row, one in notes.items()))
 
 
 def note_first_run(seen: dict[str, Note], path: Path = FILE) -> None:
@@ -158,8 +148,7 @@ def main(reworded: list[str], path: Path = FILE) -> int:
     if refused:
         print("not noted:", *refused, sep="\n  ")
         return 1
-    line = f"{REWORDED}{git(ROOT, 'rev-parse', '--short=7', 'HEAD')}: {' '.join(reworded)}"
-    write(update(notes, claims), path, line if reworded else "")
+    write(update(notes, claims), path)
     return 0
 
 

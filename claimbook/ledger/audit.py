@@ -13,7 +13,7 @@ from typing import NamedTuple
 from claimbook.ledger.comparison import CONTRADICTED, EQUAL, LESS, Comparison
 from claimbook.ledger.record import Record
 from claimbook.ledger.schema import NULL, WRONG, Row
-from claimbook.ledger.text import comparison_text
+from claimbook.ledger.text import format_value
 
 SAME = 1e-9  # relative
 DIGITS = 1e-6  # relative: a number so near to one with three digits has no more
@@ -29,7 +29,7 @@ class Named(NamedTuple):
     kind: str = ""
 
     def __str__(self) -> str:
-        shown = comparison_text(self.test)
+        shown = f"{format_value(self.test.value, self.test.half_width)} {self.test.against}"
         what = f"{self.kind} control" if self.kind else "part"
         return f"the {what} '{self.name}' ({shown})" if self.name else f"the only part ({shown})"
 
@@ -60,9 +60,6 @@ def audit(record: Record, row: Row) -> Iterator[str]:
     yield from _headline_of_no_part(record)
 
 
-# -------------------------------------------------------------- one comparison
-
-
 def _too_wide(named: Named) -> Iterator[str]:
     """Name an equality whose interval leaves no room in its margin: it has too few trials.
 
@@ -72,7 +69,7 @@ def _too_wide(named: Named) -> Iterator[str]:
     """
     test = named.test
     spared = named.kind == WRONG or (not named.kind and test.outcome == CONTRADICTED)
-    if test.two_sided and not spared and test.half_width > ROOM * test.margin:
+    if test.test == EQUAL and not spared and test.half_width > ROOM * test.margin:
         size = f"±{test.half_width:.2g} is more than {ROOM} of the margin {test.margin:.2g}"
         yield f"{named} could hardly be supported: its interval {size}; take more trials"
 
@@ -80,7 +77,7 @@ def _too_wide(named: Named) -> Iterator[str]:
 def _is_its_own_target(part: Named) -> Iterator[str]:
     """Name a part that is its theory to the last bit: that was made of the same draws."""
     test = part.test
-    if test.two_sided and test.value == test.bound and not _round(test.value):
+    if test.test == EQUAL and test.value == test.bound and not _round(test.value):
         yield f"{part} is its target to the last bit: it is held against itself"
 
 
@@ -90,13 +87,10 @@ def _compares_nothing(control: Named, parts: list[Named]) -> Iterator[str]:
     nothing = abs(test.value) <= NOTHING and _exact(test)
     if (is_null and test.value == 0) or (nothing and (is_null or abs(test.bound) <= NOTHING)):
         yield f"{control} is zero by construction: it compares a thing with itself"
-    elif is_null and not test.two_sided:
+    elif is_null and test.test != EQUAL:
         largest = max(abs(part.test.value - part.test.bound) for part in parts)
         if test.half_width > largest:
             yield f"{control} could never be supported by an effect as large as those of the parts"
-
-
-# -------------------------------------------------------------- two comparisons, or the headline
 
 
 def _says_nothing_new(first: Named, second: Named) -> Iterator[str]:

@@ -57,11 +57,6 @@ class Comparison:
         return self.outcome == SUPPORTED
 
     @property
-    def two_sided(self) -> bool:
-        """Whether it is an equality."""
-        return self.test == EQUAL
-
-    @property
     def mirrored(self) -> "Comparison":
         """The same comparison of the number with the other sign."""
         test = MIRRORED[self.test]

@@ -69,9 +69,6 @@ class Record:
         return cls(**{**fields, **groups})
 
 
-# ------------------------------------------------------------------ to and from a notebook
-
-
 def display(record: Record) -> None:
     """Show a verdict as one output of its cell: a line for Jupyter, and the record for the site.
 

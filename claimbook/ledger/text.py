@@ -111,16 +111,6 @@ def _exact(value: float) -> str:
     return f"{value:.0f}" if is_count else f"{value:.5g}"
 
 
-def comparison_text(part: Comparison) -> str:
-    """Write one comparison: its number and what it was held against.
-
-    >>> from claimbook.ledger.comparison import Measured, greater
-    >>> comparison_text(greater(Measured(0.5, 0.066)))
-    '0.500 ± 0.066 > 0'
-    """
-    return f"{format_value(part.value, part.half_width)} {part.against}"
-
-
 # ------------------------------------------------------------------ on a page
 
 
@@ -214,17 +204,6 @@ def _significant(share: float) -> int:
 
 
 # ------------------------------------------------------------------ outcomes
-
-
-def finding_of(
-    quantity: str, parts: Mapping[str, Comparison], value: float, half_width: float, failed: str
-) -> str:
-    """Write the finding of one row: what came out, and the number shown with its name.
-
-    ``failed`` says which control failed, and is empty where none did.
-    """
-    number = f"Measured: {format_value(value, half_width)} ({quantity})."
-    return f"{what_came_out(parts, failed)} {number}"
 
 
 def what_came_out(parts: Mapping[str, Comparison], failed: str = "") -> str:

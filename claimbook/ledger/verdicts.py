@@ -20,32 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from claimbook.files import settings
+from claimbook.ledger import schema
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Part, condition_of
 from claimbook.ledger.record import Record, display
-from claimbook.ledger.schema import (
-    CLAIMS_FILE,
-    FAILS,
-    HOLDS,
-    IN_PART,
-    NOT_TESTABLE,
-    NULL,
-    RIGHT,
-    UNDECIDED_ROW,
-    WRONG,
-    Row,
-    load,
-)
-from claimbook.ledger.text import finding_of
+from claimbook.ledger.schema import CLAIMS_FILE, Row, load
+from claimbook.ledger.text import format_value, what_came_out
 
 Value = Part | ComparedWith
 FALSE_CONTRADICTION = settings().get("level", 1e-4) / 2  # of one sampled part, at most
 
 # by kind of control: how one that failed is described, and the outcomes that it may have
 DEMANDED = {
-    WRONG: ("contradicted", {CONTRADICTED}),
-    NULL: ("left unsupported", {CONTRADICTED, UNDECIDED}),
-    RIGHT: ("supported", {SUPPORTED}),
+    schema.WRONG: ("contradicted", {CONTRADICTED}),
+    schema.NULL: ("left unsupported", {CONTRADICTED, UNDECIDED}),
+    schema.RIGHT: ("supported", {SUPPORTED}),
 }
 
 
@@ -57,23 +46,20 @@ def verdict_of(outcomes: Iterable[str]) -> str:
     """
     seen = set(outcomes)
     if seen == {SUPPORTED}:
-        return HOLDS
+        return schema.HOLDS
     if {SUPPORTED, CONTRADICTED} <= seen:
-        return IN_PART
-    return FAILS if seen == {CONTRADICTED} else UNDECIDED_ROW
+        return schema.IN_PART
+    return schema.FAILS if seen == {CONTRADICTED} else schema.UNDECIDED_ROW
 
 
 def false_alarm(parts: int) -> float:
     """Return the probability that a book whose statements are all true contradicts one of them.
 
-    A part that is true is contradicted only where its whole interval lies on the wrong side of its
-    bound. Student's interval for the mean of Gaussian trials does so with a probability of at most
-    half of its ``level`` (``[tool.claimbook]`` of ``pyproject.toml``), whatever the degrees of
-    freedom: exactly that where the truth lies on the bound, or an equality on the edge of its
-    margin, and less elsewhere. For a difference with few, unequal degrees of freedom it is more;
-    the ledger's page has the numbers. A number that was computed and not sampled is never
-    contradicted by chance. ``parts`` counts the independent sampled ones; of parts that hang
-    together the probability is at most ``parts`` times that of one, which is nearly the same.
+    A true part is contradicted only where its whole interval lies on the wrong side of its bound,
+    which happens to Student's interval for the mean of Gaussian trials with a probability of at
+    most half of its ``level`` (``[tool.claimbook]`` of ``pyproject.toml``). ``parts`` counts the
+    independent sampled ones; of parts that hang together the probability is at most that, and a
+    number that was computed is never contradicted by chance. The ledger's page says more.
 
     >>> round(false_alarm(1), 8), round(false_alarm(1000), 4)
     (5e-05, 0.0488)
@@ -151,10 +137,12 @@ class Ledger:
         tests = {name: control.condition for name, control in row.controls.items()}
         compared_controls = self._compare(row, "control", tests, controls)
         why = "; ".join(failed_controls(row, compared_controls))
+        verdict = verdict_of(one.outcome for one in compared.values())
+        number = format_value(shown.value, shown.half_width)
         record = Record(
             chapter=self.chapter,
             id=id,
-            verdict=NOT_TESTABLE if why else verdict_of(one.outcome for one in compared.values()),
+            verdict=schema.NOT_TESTABLE if why else verdict,
             value=shown.value,
             half_width=shown.half_width,
             parts=compared,
@@ -162,7 +150,7 @@ class Ledger:
             settings=self.settings,
             default_settings=self.default_settings,
             why=why,
-            finding=finding_of(row.quantity, compared, *shown[:2], why),
+            finding=f"{what_came_out(compared, why)} Measured: {number} ({row.quantity}).",
         )
         self.records[id] = record
         display(record)

@@ -15,10 +15,8 @@ from typing import Any, NamedTuple
 import nbformat
 
 from claimbook.files import ROOT, write_atomically
-from claimbook.pages import chapter_path, code_cells, is_second, parse_chapter, toc_chapters
+from claimbook.pages import chapter_path, code_cells, parse_chapter, toc_chapters
 from claimbook.runs.page_key import page_key
-
-UNKNOWN_SECONDS = 1e6  # of a page that never ran: it counts as long, and starts first
 
 
 class Run(NamedTuple):
@@ -95,13 +93,6 @@ def _with_outputs(text: str, path: Path, run: Run) -> Any:
         cell["outputs"] = executed.outputs
         cell["execution_count"] = executed.execution_count
     return notebook
-
-
-def by_length(name: str, root: Path = ROOT) -> tuple[bool, float]:
-    """Make a key to sort pages by: first pages before second ones, longer before shorter."""
-    run = latest(chapter_path(name, root), root)
-    seconds = None if run is None else run.seconds
-    return is_second(name), -(seconds or UNKNOWN_SECONDS)
 
 
 def stale(root: Path = ROOT) -> list[str]:

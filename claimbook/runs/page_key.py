@@ -62,9 +62,6 @@ def nodes_of(source: str) -> tuple[ast.AST, ...]:
         return ()
 
 
-# ------------------------------------------------------------------ the ledger
-
-
 def used_fields(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     """Read from the ledger's block of a chapter, not validated, the fields that a run reads."""
     path = root / CLAIMS
@@ -74,9 +71,6 @@ def used_fields(chapter: str, root: Path = ROOT) -> dict[str, Any]:
         controls = row.get("controls", {}).items()
         row["controls"] = {name: [one.get(field) for field in TESTED] for name, one in controls}
     return {"claims": rows} | {name: block[name] for name in USED if name in block}
-
-
-# ------------------------------------------------------------------ the packages' code
 
 
 def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:

@@ -14,8 +14,7 @@ import yaml
 from killed import end, started
 from small_book import EXPECTED, MEAN, SOUND, Book, environment
 
-from claimbook.check import collection
-from claimbook.ledger import amendments, load, schema
+from claimbook.ledger import amendments, load
 from claimbook.ledger.record import records
 from claimbook.runs import notebooks
 
@@ -242,17 +241,3 @@ def test_a_page_that_is_killed_leaves_no_run_and_is_run_again(tmp_path):
         assert book.stale() == [SOUND]
     assert book.run()[1] == 0
     assert book.compare()[1] == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("02_lost", "02_lost.md stands in book/chapters but not in _toc.yml"),
-        ("03_empty", "03_empty.md has no claim in book/claims.yml"),
-    ],
-)
-def test_a_page_that_would_not_be_checked_is_refused(monkeypatch, tmp_path, name, message):
-    monkeypatch.setattr(collection, "toc_chapters", lambda root: ["03_empty"])
-    monkeypatch.setattr(schema, "load", lambda: schema.Claims({}, {}))
-    with pytest.raises(ValueError, match=message):
-        collection.readable_page(tmp_path / f"{name}.md")

@@ -88,8 +88,8 @@ def test_what_chance_may_move(name, axis, values, same):
 
 def test_bars_without_an_end_have_no_length():
     bars = {"y": [1, 1], "y_low": [None, 1], "y_high": [2, math.inf]}
-    (_, found), *_ = entries_of([series(1, "", "", "points with bars", BLUE, **bars)])
-    assert found.spread.tolist() == [0.0, 0.0]
+    (_, entries), *_ = entries_of([series(1, "", "", "points with bars", BLUE, **bars)])
+    assert entries.room.tolist() == [0.02, 0.02]  # rounding alone
 
 
 def table(y, width, band="_trained", edge=0.0):

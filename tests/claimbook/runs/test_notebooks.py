@@ -64,12 +64,6 @@ def test_a_damaged_run_is_said_removed_and_stale(book, page, capsys, damage):
     assert not file.exists()
 
 
-def test_an_unknown_chapter_counts_as_long_and_a_second_page_as_later(book, page):
-    assert notebooks.by_length(SOUND, book) == (False, -1.5)
-    assert notebooks.by_length("01_other", book) == (False, -notebooks.UNKNOWN_SECONDS)
-    assert notebooks.by_length("01_other_specialist", book)[0]
-
-
 def test_chapters_toc_and_references_match():
     """Each chapter has its file, its claims and its reference; nothing lies beside the book."""
     toc = toc_chapters()
