@@ -87,8 +87,7 @@ def numbers_of(rows: Mapping[str, Record]) -> dict[str, Number]:
     """Collect the numbers of some rows by what they are: headlines, parts and controls."""
     numbers: dict[str, Number] = {}
     for id, record in rows.items():
-        if record.value is not None:
-            numbers[f"{id}, {HEADLINE}"] = Number(record.value, record.half_width or 0.0)
+        numbers[f"{id}, {HEADLINE}"] = Number(record.value, record.half_width)
         for what, group in (("part", record.parts), ("control", record.controls)):
             for name, one in group.items():
                 numbers[f"{id}, {what} '{name}'"] = Number(one.value, one.half_width)

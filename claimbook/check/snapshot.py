@@ -88,7 +88,7 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def of(cls, record: Record) -> "Claim":
         """Take from a record what a snapshot holds."""
-        number = rounded(record.value or 0.0, record.half_width or 0.0)
+        number = rounded(record.value, record.half_width)
         parts = {name: Part.of(one) for name, one in record.parts.items()}
         controls = {name: Part.of(one) for name, one in record.controls.items()}
         return cls(Headline(record.id, record.verdict, *number), parts, controls)

@@ -112,7 +112,7 @@ def _says_nothing_new(first: Named, second: Named) -> Iterator[str]:
 
 def _headline_of_no_part(record: Record) -> Iterator[str]:
     """Name a number shown that has no interval where all parts have one, but for a count."""
-    if record.value is None or record.half_width or float(record.value).is_integer():
+    if record.half_width or float(record.value).is_integer():
         return
     parts = record.parts.values()
     if parts and not any(_exact(part) or part.value == record.value for part in parts):

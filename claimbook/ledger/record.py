@@ -17,18 +17,17 @@ _GLUED = "application/papermill.record/text/plain"  # MyST-NB's name for a glued
 class Record:
     """What one check found; pages, tables and tests are all made from records.
 
-    ``value`` and ``half_width`` are the number that the ledger shows; a row that was not run has
-    none. ``parts`` and ``controls`` are the comparisons by name; a part that stands alone has the
-    empty name. ``settings`` are the chapter's knobs, and ``default_settings`` says whether they are
-    those of the ledger. ``why`` says which control failed, ``finding`` is one sentence: what holds,
-    what does not, where.
+    ``value`` and ``half_width`` are the number that the ledger shows. ``parts`` and ``controls``
+    are the comparisons by name; a part that stands alone has the empty name. ``settings`` are the
+    chapter's knobs, and ``default_settings`` says whether they are those of the ledger. ``why``
+    says which control failed, ``finding`` is one sentence: what holds, what does not, where.
     """
 
     chapter: str
     id: str
     verdict: str
-    value: float | None
-    half_width: float | None
+    value: float
+    half_width: float
     parts: dict[str, Comparison]
     controls: dict[str, Comparison]
     settings: dict[str, Any]
@@ -42,11 +41,9 @@ class Record:
         It says first where the settings are not the ledger's.
         """
         own = "" if self.default_settings else AT_YOUR_SETTINGS
-        words = [self.id, self.verdict]
-        if self.value is not None:
-            words.append(format_value(self.value, self.half_width or 0.0))
+        number = format_value(self.value, self.half_width)
         reason = f"  ({self.why})" if self.why else ""
-        return own + " · ".join(words) + reason
+        return f"{own}{self.id} · {self.verdict} · {number}{reason}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as an object of JSON, as it is kept in an executed chapter.

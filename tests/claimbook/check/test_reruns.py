@@ -16,8 +16,8 @@ def notebook(source, tags=("parameters",)):
 
 
 def test_a_parameter_gets_another_value_as_python_writes_it():
-    given = "n=100 sigma=0.3 flag=True sizes='(1, 2)'"
-    assert reruns.parse(given) == {"n": 100, "sigma": 0.3, "flag": True, "sizes": (1, 2)}
+    words = "n=100 sigma=0.3 flag=True sizes='(1, 2)'"
+    assert reruns.parse(words) == {"n": 100, "sigma": 0.3, "flag": True, "sizes": (1, 2)}
     page = notebook("d, n = 5, 20  # dimension, length")
     reruns.set_parameters(page, {"n": 7})
     scope = {}

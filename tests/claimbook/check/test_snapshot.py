@@ -8,17 +8,17 @@ from nbformat import v4
 from claimbook.check import snapshot
 from claimbook.check.differences import differences
 from claimbook.check.figure_snapshot import Series, series_of
-from claimbook.check.snapshot import PAGE, Claim, Headline, Part, Snapshot
+from claimbook.check.snapshot import PAGE, SVG, Claim, Headline, Part, Snapshot
+from claimbook.files import write_atomically
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
 from claimbook.ledger.record import VERDICT
 from iclutils.stats.estimate import Estimate
 
 NUMBER = (0.331, 0.012)
-HELD = "= 0.3333 to within 0.05"
 CLAIM = Claim(
     Headline("row", "holds", *NUMBER),
-    {"slope": Part("supported", *NUMBER, HELD, 19)},
+    {"slope": Part("supported", *NUMBER, "= 0.3333 to within 0.05", 19)},
     {"flat": Part("contradicted", *NUMBER, "= 0 to within 0.05")},
 )
 CSV = "panel,title,x_axis,series,kind,x,y,colour\n" + "".join(
@@ -31,24 +31,19 @@ RECORD = Record("c", "row", "holds", 0.33123, 0.01225, {"slope": PART}, {}, {}, 
 
 
 def notebook():
-    cell = v4.new_code_cell("1", metadata={"mystnb": {"figure": {"name": "fig-x"}}})
-    picture = {"image/svg+xml": "<svg/>"}
-    cell.outputs = [
-        v4.new_output("display_data", picture, metadata={"image/svg+xml": {"csv": CSV + DRAWING}}),
+    glued = {"application/papermill.record/text/plain": "'0.33'"}
+    open_cell = v4.new_code_cell("1", metadata={"mystnb": {"figure": {"name": "fig-x"}}})
+    open_cell.outputs = [
+        v4.new_output("display_data", {SVG: "<svg/>"}, metadata={SVG: {"csv": CSV + DRAWING}}),
         v4.new_output("execute_result", {"text/html": TABLE, "text/plain": "?"}),
         v4.new_output("stream", name="stdout", text="loss 0.125\n\nlast\n"),
         v4.new_output("display_data", {"text/plain": "row", VERDICT: RECORD.to_json()}),
-        v4.new_output(
-            "display_data",
-            {"application/papermill.record/text/plain": "'0.33'"},
-            metadata={"scrapbook": {"name": "slope"}},
-        ),
+        v4.new_output("display_data", glued, metadata={"scrapbook": {"name": "slope"}}),
     ]
-    folded = v4.new_code_cell("2", metadata={"tags": ["hide-input"]})
-    folded.outputs = [v4.new_output("stream", name="stdout", text="unseen")]
-    last = v4.new_code_cell("3")
-    last.outputs = [v4.new_output("execute_result", {"text/plain": "(3.25, 'a')"})]
-    return v4.new_notebook(cells=[cell, folded, last])
+    unseen = v4.new_output("stream", name="stdout", text="unseen")
+    folded = v4.new_code_cell("2", metadata={"tags": ["hide-input"]}, outputs=[unseen])
+    value = v4.new_output("execute_result", {"text/plain": "(3.25, 'a')"})
+    return v4.new_notebook(cells=[open_cell, folded, v4.new_code_cell("3", outputs=[value])])
 
 
 @pytest.fixture
@@ -68,10 +63,9 @@ def test_what_a_page_shows_is_read_from_its_run(page):
 
 def test_what_is_written_is_read_back(tmp_path, page):
     path = snapshot.expected_path("x", tmp_path)
-    path.parent.mkdir(parents=True)
-    held = replace(page, entries=[CLAIM])
-    path.write_text(held.to_yaml("# Head\n"))
-    assert snapshot.read_expected("x", tmp_path) == held
+    whole = replace(page, entries=[CLAIM])
+    write_atomically(path, whole.to_yaml("# Head\n"))
+    assert snapshot.read_expected("x", tmp_path) == whole
     text = path.read_text()
     assert text.startswith(
         "# Head\nclaims:\n"
@@ -85,25 +79,24 @@ def test_what_is_written_is_read_back(tmp_path, page):
 ENTRY = yaml.safe_load(Snapshot([CLAIM]).to_yaml())["claims"][0]
 
 
+HEAD = ENTRY["claim"]
+
+
 @pytest.mark.parametrize(
     ("reference", "message"),
     [
         (None, "is missing; write it with: make expected NAME=x"),
         ([], "Expected `object`, got `array`"),
-        ({"claims": [{"claim": ENTRY["claim"]}]}, r"missing required field `parts`"),
+        ({"claims": [{"claim": HEAD}]}, r"missing required field `parts`"),
         ({"claims": [ENTRY | {"parts": {"a": ["supported", 1]}}]}, "Expected `array` of"),
-        (
-            {"claims": [ENTRY | {"claim": ENTRY["claim"] | {"verdict": "is fine"}}]},
-            "matching regex .*holds in part",
-        ),
+        ({"claims": [ENTRY | {"claim": HEAD | {"verdict": "is fine"}}]}, "regex .*holds in part"),
         ({"claims": [ENTRY], "tolled": {}}, "unknown field `tolled`"),
     ],
 )
 def test_a_reference_that_is_none_is_named(tmp_path, reference, message):
     path = snapshot.expected_path("x", tmp_path)
-    path.parent.mkdir(parents=True)
     if reference is not None:
-        path.write_text(yaml.safe_dump(reference))
+        write_atomically(path, yaml.safe_dump(reference))
     with pytest.raises(ValueError, match=f"^tests/expected/x.yml.*{message}"):
         snapshot.read_expected("x", tmp_path)
 
@@ -118,15 +111,14 @@ def test_a_reference_that_is_none_is_named(tmp_path, reference, message):
     ],
 )
 def test_a_claim_is_compared(changes, message):
-    found = replace(CLAIM.claim, **changes)
-    before, now = (Snapshot([replace(CLAIM, claim=one, parts={})]) for one in (CLAIM.claim, found))
-    said = "\n".join(differences(before, now).get("row", []))
-    assert message in said
-    assert bool(message) == bool(said)
+    heads = (CLAIM.claim, replace(CLAIM.claim, **changes))
+    before, now = (Snapshot([replace(CLAIM, claim=one, parts={})]) for one in heads)
+    faults = differences(before, now).get("row", [])
+    assert [message in fault for fault in faults[:1]] == [True] * bool(message)
 
 
 @pytest.mark.parametrize(
-    ("found", "distance"),
+    ("changes", "distance"),
     [
         ({"value": 0.337}, 0.5),
         ({"outcome": "contradicted"}, float("inf")),
@@ -134,9 +126,9 @@ def test_a_claim_is_compared(changes, message):
         ({"half_width": 0.0270}, 1.12),  # exp(3/√19) = 1.99 times, and a unit of its last digit
     ],
 )
-def test_a_part_is_compared_with_its_degrees_of_freedom(found, distance):
+def test_a_part_is_compared_with_its_degrees_of_freedom(changes, distance):
     part = CLAIM.parts["slope"]
-    assert part.distance(replace(part, **found)) == pytest.approx(distance, abs=0.01)
+    assert part.distance(replace(part, **changes)) == pytest.approx(distance, abs=0.01)
     assert CLAIM.contents[""].dof == part.dof  # the number shown is this part's
     assert replace(CLAIM, parts={}).contents[""].dof is None
 

@@ -50,6 +50,9 @@ def test_a_sound_check_has_no_finding(part, control, kind):
     assert findings(part, control, kind) == []
 
 
+WIDE = equal(Estimate(0.5, 0.1, 9), 0.4, tol=0.01)
+
+
 @pytest.mark.parametrize("mirrored", [False, True])
 @pytest.mark.parametrize(
     ("part", "control", "kind", "message"),
@@ -65,21 +68,16 @@ def test_a_sound_check_has_no_finding(part, control, kind):
         (SLOPE, greater(0.0), "wrong", "is zero by construction"),
         (SLOPE, greater(Estimate(0.0, 0.2, 19)), "null", "is zero by construction"),
         (SLOPE, equal(1e-17, 0.0, tol=1e-9), "null", "is zero by construction"),
-        (
-            SLOPE,
-            equal(Estimate(0.5, 0.1, 9), 0.4, tol=0.01),
-            "right",
-            "could hardly be supported: its interval",
-        ),
+        (SLOPE, WIDE, "right", "could hardly be supported: its interval"),
     ],
 )
 def test_a_control_that_is_none_is_named(part, control, kind, message, mirrored):
     """The sign of a number makes no difference."""
     if mirrored:
         part, control = part.mirrored, control.mirrored
-    (found,) = findings(part, control, kind)
-    assert message in found
-    assert found.startswith(f"the {kind} control 'control' (")
+    (fault,) = findings(part, control, kind)
+    assert message in fault
+    assert fault.startswith(f"the {kind} control 'control' (")
 
 
 @pytest.mark.parametrize(
@@ -90,8 +88,7 @@ def test_a_control_that_is_none_is_named(part, control, kind, message, mirrored)
     ],
 )
 def test_a_part_that_cannot_turn_is_named(part, message):
-    (found,) = findings(part)
-    assert message in found
+    assert [message in fault for fault in findings(part)] == [True]
 
 
 @pytest.mark.parametrize(("share", "named"), [(0.79, False), (0.81, True)])
@@ -109,13 +106,13 @@ def test_parts_and_controls_that_repeat_or_negate_each_other_are_named():
     assert same.startswith("the part 'again' (-0.314 ± 0.049 < 0) is the same comparison as the")
     (negated,) = findings(SLOPE, again=NEGATED)
     assert negated.endswith("not both can hold")
-    found = list(audit(record({"": SLOPE}, {"a": OTHER, "b": OTHER}), row(a="null", b="null")))
-    assert "is the same comparison as the null control 'a'" in found[0]
+    faults = list(audit(record({"": SLOPE}, {"a": OTHER, "b": OTHER}), row(a="null", b="null")))
+    assert "is the same comparison as the null control 'a'" in faults[0]
 
 
 def test_a_row_may_say_why_a_finding_stands_but_not_without_one():
     bad, good = (record({"": SLOPE}, {"control": one}) for one in (NEGATED, OTHER))
     plain, excused = row(control="wrong"), row("a reason", control="wrong")
     assert complaints(bad, plain)[0].startswith("r: the wrong control 'control'")
-    assert complaints(bad, excused) == complaints(good, plain) == []
+    assert complaints(bad, excused) == []
     assert "excuses nothing" in complaints(good, excused)[0]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from claimbook.ledger.schema import load, plain
+from claimbook.ledger.schema import load
 
 CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug in it"}
 EARLIER = CHANGE | {"date": "1990-01-01"}
@@ -36,9 +36,7 @@ def damage(place, value):
     [
         (f"{ROW}.tolerance", GONE, "row a: Object missing required field `tolerance`"),
         (f"{ROW}.tolerence", "t", "row a: Object contains unknown field `tolerence`"),
-        (f"{ROW}.source.plaice", "t", "row a: Object contains unknown field `plaice` - at `$.sou"),
         (f"{ROW}.expected", "not testable", "row a: Invalid enum value 'not testable'"),
-        (f"{ROW}.brief", "$x$ falls.", "row a: Expected `str` matching regex"),
         (f"{ROW}.brief", "a" * 140 + ".", "row a: Expected `str` of length <= 140 - at `$.brief`"),
         (f"{ROW}.controls", {}, "row a: Expected `object` of length >= 1 - at `$.controls`"),
         (f"{ROW}.controls.wrong.condition", "not so", "row a: a condition must read"),
@@ -47,14 +45,11 @@ def damage(place, value):
         *((f"{ROW}.parts", parts, "row a: Expected `") for parts in ({}, {3: "> 0"}, [])),
         (f"{ROW}.source.printed", "words", "row a: field 'printed' is for printed claims"),
         (f"{SOURCE}.printed", GONE, "row k: field 'printed' is missing"),
-        (f"{SOURCE}.printed", [], "row k: Expected `array` of length >= 1 - at `$.source.printed`"),
         (f"{SOURCE}.suggested_by", "x", "row k: field 'suggested_by' is for claims of ours"),
         (f"{ROW}.amended", [CHANGE | {"date": "today"}], "row a: Invalid RFC3339 encoded date"),
         (f"{ROW}.amended", [CHANGE, CHANGE | {"commit": "last"}], "at `$.amended[1].commit`"),
-        (f"{ROW}.amended", [CHANGE | {"why": "x"}], "length >= 6 - at `$.amended[0].why`"),
         (f"{ROW}.amended", [CHANGE, EARLIER], "'amended' must be in the order of its dates"),
         (f"{ROW}.id", "b", "row b: field 'id' is already used in chapter 00_mini"),
-        (f"{ROW}.id", "a b", "row a b: Expected `str` matching regex"),
         (f"{BLOCK}.settings", {}, "chapter 00_mini: field 'settings' must hold 'seed'"),
         (f"{BLOCK}.claims", GONE, "chapter 00_mini: Object missing required field `claims`"),
         (
@@ -68,29 +63,8 @@ def damage(place, value):
             {"arXiv": "arxiv.org"},
             "matching regex '^https://' - at `$.documents",
         ),
-        ("documents", GONE, "Object missing required field `documents`"),
     ],
 )
 def test_a_broken_ledger_is_refused_by_row_and_field(write, place, value, message):
     with pytest.raises(ValueError, match=f"^claims.yml.*{re.escape(message)}"):
         load(write(damage(place, value)))
-
-
-@pytest.mark.parametrize(
-    ("place", "value"),
-    [
-        (f"{DOCUMENT}.links", {"arXiv": "https://arxiv.org/abs/1"}),
-        (f"{DOCUMENT}.short", "T."),
-        (f"{ROW}.amended", [CHANGE, CHANGE | {"commit": "abc1234, e4fed53"}]),
-        (f"{ROW}.audit", "a reason"),
-        (f"{ROW}.source.suggested_by", "paper, Section 4"),
-        (f"{SOURCE}.printed", ["It falls.", "It rises."]),
-    ],
-)
-def test_what_may_be_given_is_kept(write, place, value):
-    found = plain(load(write(damage(place, value))))
-    for step in place.split("."):
-        found = found[int(step) if isinstance(found, list) else step]
-    if isinstance(found, list) and isinstance(found[0], dict):  # a date is read as one
-        found = [one | {"date": str(one["date"])} for one in found]
-    assert found == value

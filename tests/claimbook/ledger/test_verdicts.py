@@ -93,22 +93,14 @@ def test_an_unknown_chapter_or_knob_is_refused(write):
 
 def test_the_json_of_a_record_keeps_its_shape(ledger):
     """Downloads and runs in the cache are read by others."""
-    found = ledger.check("a", YES, controls=WRONG).to_json()
-    parts, controls = found.pop("parts"), found.pop("controls")
-    assert found.pop("half_width") == YES.half_width
-    assert found == {
-        "chapter": "00_mini",
-        "id": "a",
-        "verdict": "holds",
-        "value": 1.0,
-        "settings": {"seed": 0, "n": 10},
-        "default_settings": True,
-        "why": "",
-        "finding": "The statement holds. Measured: 1.00 ± 0.33 (the mean).",
-    }
-    fields = "name value half_width against outcome test bound margin dof"
-    assert [" ".join(one) for one in (*parts, *controls)] == [fields, fields]
-    assert [one["name"] for one in (*parts, *controls)] == ["", "wrong"]
+    fields = ledger.check("a", YES, controls=WRONG).to_json()
+    finding = "The statement holds. Measured: 1.00 ± 0.33 (the mean)."
+    shown = {"chapter": "00_mini", "id": "a", "verdict": "holds", "value": 1.0, "finding": finding}
+    run = {"settings": {"seed": 0, "n": 10}, "default_settings": True, "why": ""}
+    groups = {name: fields.pop(name) for name in ("parts", "controls")}
+    assert fields == shown | run | {"half_width": YES.half_width}
+    names = ["name", "value", "half_width", "against", "outcome", "test", "bound", "margin", "dof"]
+    assert [[*one] for group in groups.values() for one in group] == [names, names]
 
 
 @pytest.mark.parametrize("dof", [1, 9, 500])

