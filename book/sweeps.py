@@ -148,7 +148,7 @@ def _lists() -> list[Job]:
 
 
 def _letters(seed: int = 0) -> list[Job]:
-    """Eight networks each: AdamW, gradient descent, unit gradients; one block and two; a control.
+    """Eight networks each: AdamW, gradient descent; one block and two; a control.
 
     The steps are at least twice what one network of another seed needed.
     """
@@ -157,9 +157,8 @@ def _letters(seed: int = 0) -> list[Job]:
         ("AdamW", 1): {10: 600, 20: 800, 40: 1200},
         ("gradient descent", 1): {10: 2000, 20: 3000, 40: 6000},
         ("gradient descent", 2): {10: 2000, 20: 6000, 40: 14000},
-        ("unit gradients", 2): {10: 1500, 40: 9000},
     }
-    rates = {"AdamW": 0.003, "gradient descent": 0.03, "unit gradients": 0.1}
+    rates = {"AdamW": 0.003, "gradient descent": 0.03}
     jobs: list[Job] = [
         {
             "K": K,

@@ -4,6 +4,7 @@ The arguments of the job's function are the names of the settings in the record'
 as they are.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from iclutils import stats
 from iclutils.transformer.letter_training import Course, Descent, train_on_letters
 from iclutils.transformer.letters import Letters
 from iclutils.transformer.models import Architecture
@@ -70,6 +72,20 @@ def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job
 def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:
     """Read one of ``error``, ``own`` and ``dominant`` for the queries of a kind."""
     return torch.tensor(job[what][kind], dtype=torch.float64)
+
+
+def exponent_in_K(logs: Mapping[int, Float[Tensor, " networks"]]) -> stats.Estimate:
+    r"""The a of :math:`T\propto K^a`: the slope of the line through the ``logs`` of T of networks.
+
+    ``logs`` has the networks' logarithms for each K; what is scattered around the line is the
+    networks. Raises ``ValueError`` for one K alone and for fewer than 3 networks.
+
+    >>> logs = {K: torch.tensor([2 * math.log(K), 2 * math.log(K) + 1]) for K in (10, 20, 40)}
+    >>> round(exponent_in_K(logs).value, 3)
+    2.0
+    """
+    places = [torch.full_like(found, math.log(K)) for K, found in logs.items()]
+    return stats.line(torch.cat(places), torch.cat(list(logs.values()))).estimate
 
 
 def _rounded(values: Float[Tensor, "*shape"]) -> Any:

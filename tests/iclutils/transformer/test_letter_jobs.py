@@ -1,5 +1,7 @@
 """A job of the sweep on letters, small enough to run here, and how its record is read."""
 
+import math
+
 import pytest
 import torch
 
@@ -35,6 +37,17 @@ def test_the_record_is_the_course_of_the_training(job):
         for kind, values in zip(letter_jobs.KINDS, getattr(course, what), strict=True):
             kept = letter_jobs.curve_of(job, what, kind)
             assert torch.allclose(kept, values, atol=1e-4)  # four decimals
+
+
+def test_an_exponent_is_the_slope_through_all_networks():
+    logs = {10: torch.tensor([1.0, 1.2, 0.8]), 40: torch.tensor([2.0, 2.3, 2.0])}
+    found = letter_jobs.exponent_in_K(logs)
+    step = math.log(4)
+    assert found.value == pytest.approx((2.1 - 1.0) / step)
+    # two groups: the standard error of a difference of means, with their pooled variance
+    pooled = (3 - 1) * (logs[10].var() + logs[40].var()) / 4
+    assert found.se == pytest.approx(float((2 * pooled / 3).sqrt()) / step)
+    assert found.dof == 4
 
 
 def test_a_fleet_is_found_by_its_settings(job):

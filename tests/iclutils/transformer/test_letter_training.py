@@ -21,7 +21,6 @@ def answer(weights, prompt, labels=None):
     ("optimiser", "make"),
     [
         ("gradient descent", lambda w: torch.optim.SGD([w], lr=0.05)),
-        ("unit gradients", lambda w: torch.optim.SGD([w], lr=0.05)),
         ("AdamW", lambda w: torch.optim.AdamW([w], 0.05, (0.9, 0.98), weight_decay=1e-4)),
     ],
 )
@@ -35,8 +34,6 @@ def test_a_network_of_a_fleet_is_trained_as_alone_with_torchs_tools(optimiser, m
         loss = (answer(weights, prompt) - prompt.target).square().mean()
         down.zero_grad()
         loss.backward()
-        if optimiser == "unit gradients":
-            weights.grad /= weights.grad.norm()
         down.step()
         losses.append(float(loss.detach()))
     alone = describe(SMALL, weights.detach(), draw_test_letters(LETTERS, 50, 0, [1]))
