@@ -24,11 +24,8 @@ def words(figure: Figure) -> list[Text]:
                 if not in_view or not axes.axison:
                     hidden.update({tick.label1, tick.label2})
     found: list[Text] = figure.findobj(Text)
-    return [
-        text
-        for text in found
-        if text.get_visible() and text.get_text().strip() and text not in hidden
-    ]
+    lettered = [text for text in found if text.get_visible() and text.get_text().strip()]
+    return [text for text in lettered if text not in hidden]
 
 
 def lettering(figure: Figure) -> dict[str, Any]:

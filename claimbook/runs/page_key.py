@@ -12,7 +12,7 @@ import ast
 import hashlib
 import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import resolve_name
 from pathlib import Path
@@ -66,11 +66,19 @@ def used_fields(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     """Read from the ledger's block of a chapter, not validated, the fields that a run reads."""
     path = root / CLAIMS
     block = read_yaml(path)["chapters"].get(chapter, {}) if path.exists() else {}
-    rows = [{name: row[name] for name in USED if name in row} for row in block.get("claims", [])]
-    for row in rows:
-        controls = row.get("controls", {}).items()
-        row["controls"] = {name: [one.get(field) for field in TESTED] for name, one in controls}
-    return {"claims": rows} | {name: block[name] for name in USED if name in block}
+    rows = []
+    for claim in block.get("claims", []):
+        row = _used(claim)
+        row["controls"] = {}
+        for name, control in claim.get("controls", {}).items():
+            row["controls"][name] = [control.get(field) for field in TESTED]
+        rows.append(row)
+    return {"claims": rows} | _used(block)
+
+
+def _used(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of a part of the ledger what a run reads."""
+    return {name: entry[name] for name in USED if name in entry}
 
 
 def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:

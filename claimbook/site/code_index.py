@@ -76,12 +76,11 @@ def functions_in(node: ast.AST, names: Mapping[str, str]) -> list[str]:
 
 def imported_names(source: str) -> dict[str, str]:
     """Map the names that some code imports from the packages to what they stand for."""
-    return {
-        one.asname or one.name: f"{node.module}.{one.name}"
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in packages()
-        for one in node.names
-    }
+    names: dict[str, str] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in packages():
+            names |= {one.asname or one.name: f"{node.module}.{one.name}" for one in node.names}
+    return names
 
 
 def functions_behind(check: Statement, before: Sequence[Statement]) -> list[str]:
@@ -143,11 +142,10 @@ def name_results(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
     """Say at the end of a module's docstring which results of the sources it serves."""
     content = content_of(app)
     for source in content.sources if what == "module" else ():
-        links = [
-            f":claim:`{row['place']} <{row['id']}>`"
-            for row in content.rows
-            if row["document"] == source
-            if any(one.startswith(f"{name}.") for one in places_of(content)[row["id"]][1])
-        ]
+        links = []
+        for row in content.rows:
+            functions = places_of(content)[row["id"]][1] if row["document"] == source else ()
+            if any(function.startswith(f"{name}.") for function in functions):
+                links.append(f":claim:`{row['place']} <{row['id']}>`")
         if links:
             lines += ["", f"Serves {content.documents[source]['short']}: " + " · ".join(links)]

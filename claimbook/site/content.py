@@ -94,11 +94,10 @@ class Content:
     @cached_property
     def records(self) -> Mapping[str, Record]:
         """Return what the runs recorded, by the rows' ids."""
-        return {
-            claim: record
-            for run in self.runs.values()
-            for claim, record in records(run.notebook).items()
-        }
+        by_id: dict[str, Record] = {}
+        for run in self.runs.values():
+            by_id |= records(run.notebook)
+        return by_id
 
     @cached_property
     def seeds(self) -> Mapping[str, Mapping[str, str]]:
@@ -113,11 +112,10 @@ class Content:
         Raises ``ExtensionError`` where a chapter's run says nothing of one of its rows.
         """
         blocks = self.claims["chapters"]
-        return [
-            self._row(chapter, row)
-            for chapter in self.chapters
-            for row in blocks.get(chapter, {}).get("claims", [])
-        ]
+        rows = []
+        for chapter in self.chapters:
+            rows += [self._row(chapter, row) for row in blocks.get(chapter, {}).get("claims", [])]
+        return rows
 
     def _row(self, chapter: str, written: Mapping[str, Any]) -> Row:
         claim = written["id"]
@@ -131,10 +129,9 @@ class Content:
         row |= {field: written[field] for field in WRITTEN}
         row |= {field: written.get(field) for field in MAY_BE_WRITTEN}
         row["criterion"] = written.get("parts", "none")
-        row["amended"] = [
-            {field: str(value) for field, value in change.items()}  # a date as text
-            for change in written.get("amended", [])
-        ]
+        row["amended"] = []
+        for change in written.get("amended", []):
+            row["amended"].append({field: str(value) for field, value in change.items()})  # dates
         row |= {field: record[field] for field in FOUND}
         row["controls"] = {
             name: {**control, **record["controls"].get(name, {})}

@@ -247,12 +247,13 @@ class Markdown:
 
     def table(self, node: nodes.table) -> str:
         """Write a table, its first row as its head."""
-        rows = [
-            [self.sentence(cell.children).replace("|", r"\|") for cell in row.findall(nodes.entry)]
-            for row in node.findall(nodes.row)
-        ]
-        lines = [f"| {' | '.join(row)} |" for row in rows]
-        lines.insert(1, "|" + " --- |" * len(rows[0]))
+        lines = []
+        for row in node.findall(nodes.row):
+            entries = [self.sentence(cell.children) for cell in row.findall(nodes.entry)]
+            cells = [entry.replace("|", r"\|") for entry in entries]
+            lines.append(f"| {' | '.join(cells)} |")
+            if len(lines) == 1:
+                lines.append("|" + " --- |" * len(cells))
         return "\n".join(lines)
 
 

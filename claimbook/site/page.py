@@ -39,10 +39,11 @@ def label_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
         env.titles[page]["secnumber"] = own
         for link in env.tocs[page].findall(nodes.reference):  # the contents at the side
             link["secnumber"] = () if link["anchorname"] else own
-        figures[page] = {
-            kind: {place: (label(chapter), next(counted[label(chapter), kind])) for place in places}
-            for kind, places in figures.get(page, {}).items()
-        }
+        numbers = {}
+        for kind, places in figures.get(page, {}).items():
+            counter = counted[label(chapter), kind]
+            numbers[kind] = {place: (label(chapter), next(counter)) for place in places}
+        figures[page] = numbers
     env.toc_secnumbers, env.toc_fignumbers = sections, figures
     return []
 

@@ -171,8 +171,10 @@ def value_of(found: Mapping[str, Any]) -> str:
 def comparisons(row: Row) -> dict[str, Comparison]:
     """Return the parts of a row as comparisons."""
     fields = Comparison.__dataclass_fields__
-    parts = row["parts"].items()
-    return {name: Comparison(**{field: part[field] for field in fields}) for name, part in parts}
+    compared = {}
+    for name, part in row["parts"].items():
+        compared[name] = Comparison(**{field: part[field] for field in fields})
+    return compared
 
 
 def finding(row: Row) -> str:

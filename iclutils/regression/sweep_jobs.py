@@ -145,8 +145,10 @@ def transformer_by_curriculum(
         device=device,
     )
     fleets["train"] = _first(fleets["train"], TEST_PROMPTS)
-    table = _losses_at_checkpoints(architecture, trained, fleets)
-    return {name: [loss for [loss] in checkpoints] for name, checkpoints in table.items()}
+    single = {}
+    for name, checkpoints in _losses_at_checkpoints(architecture, trained, fleets).items():
+        single[name] = [loss for [loss] in checkpoints]
+    return single
 
 
 def _fleets(
@@ -313,19 +315,20 @@ def tabulate(
     Raises ``ValueError`` unless every combination of the axes' values occurs once.
     """
     chosen = [row for row in rows if fixed.items() <= row.items()]
-    columns = [[row[axis] for row in chosen] for axis in axes]
-    levels = [sorted(set(column)) for column in columns]
-    cells = {}
-    for *point, row in zip(*columns, chosen, strict=True):
-        cells[tuple(point)] = [row[name] for name in names]
-    grid = list(itertools.product(*levels))
+    cells: dict[tuple[Any, ...], list[Any]] = {}
+    levels: dict[str, set[Any]] = {axis: set() for axis in axes}
+    for row in chosen:
+        cells[tuple(row[axis] for axis in axes)] = [row[name] for name in names]
+        for axis in axes:
+            levels[axis].add(row[axis])
+    grid = list(itertools.product(*map(sorted, levels.values())))
     if not chosen or len(chosen) != len(grid) or set(grid) != set(cells):
         raise ValueError(
             f"rows with {fixed} must hold every combination of {list(axes)} once; "
             f"got {len(chosen)} rows for {len(grid)} combinations"
         )
     table = torch.tensor([cells[point] for point in grid], dtype=torch.float64)
-    return table.reshape(*map(len, levels), *table.shape[1:])
+    return table.reshape(*map(len, levels.values()), *table.shape[1:])
 
 
 def settings_of(function: Callable[..., Any], row: Row) -> dict[str, Any]:
