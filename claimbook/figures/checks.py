@@ -23,9 +23,8 @@ def words(figure: Figure) -> list[Text]:
                 in_view = low - slack <= tick.get_loc() <= high + slack
                 if not in_view or not axes.axison:
                     hidden.update({tick.label1, tick.label2})
-    found: list[Text] = figure.findobj(Text)
-    lettered = [text for text in found if text.get_visible() and text.get_text().strip()]
-    return [text for text in lettered if text not in hidden]
+    texts: list[Text] = [text for text in figure.findobj(Text) if text not in hidden]
+    return [text for text in texts if text.get_visible() and text.get_text().strip()]
 
 
 def lettering(figure: Figure) -> dict[str, Any]:
@@ -35,10 +34,10 @@ def lettering(figure: Figure) -> dict[str, Any]:
     overlap, and texts that the edge cuts off.
     """
     figure.draw_without_rendering()
-    found = words(figure)
-    faults = {*overlapping(found), *cut_off(figure, found)}
+    texts = words(figure)
+    faults = {*overlapping(texts), *cut_off(figure, texts)}
     width = figure.get_figwidth()
-    points = min([text.get_fontsize() for text in found], default=0.0)
+    points = min([text.get_fontsize() for text in texts], default=0.0)
     smallest = round(float(points) * PHONE / (72 * width), 2)
     return {"width": width, "smallest": smallest, "faults": sorted(faults)}
 

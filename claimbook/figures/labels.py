@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
+from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
 from claimbook.figures.table import Colour, notes_of
@@ -32,7 +32,7 @@ COVER, NEAR, BEYOND, OVER, SLID = 6.0, 0.4, 100.0, 30.0, 150.0
 class Label(NamedTuple):
     """A label, the curve that it belongs to, and the place along it: 0 its start, 1 its end."""
 
-    text: Annotation
+    text: Text
     x: Any
     y: Any
     at: float
@@ -42,7 +42,7 @@ _waiting: WeakKeyDictionary[Axes, list[Label]] = WeakKeyDictionary()
 
 
 def label(
-    ax: Axes, text: str, colour: Colour, at: float | None, x: Any | None, y: Any | None
+    ax: Axes, text: str, colour: Colour, at: float | None, x: Any = None, y: Any = None
 ) -> None:
     """Write ``text`` beside the curve through ``x`` and ``y``, at the share ``at`` of its length.
 
@@ -52,18 +52,10 @@ def label(
     """
     if at is None:
         return
-    written = ax.annotate(
-        text,
-        (0.5, 0.5),
-        (0.0, 0.0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        annotation_clip=False,
-        **text_style(colour),
-    )
-    written.set_in_layout(False)
-    _waiting.setdefault(ax, []).append(Label(written, x, y, at))
+    middle: Any = {"ha": "center", "va": "center", "transform": ax.transAxes}
+    artist = ax.text(0.5, 0.5, text, **middle, **text_style(colour))
+    artist.set_in_layout(False)
+    _waiting.setdefault(ax, []).append(Label(artist, x, y, at))
 
 
 def text_style(colour: Colour) -> dict[str, Any]:
@@ -88,26 +80,25 @@ def put_labels(figure: Figure) -> None:
         mine = {one.text for one, _ in waiting}
         boxes = [text.get_window_extent() for text in ax.texts if text not in mine]
         for side in (0, 1):
-            boxes += put_ends(ax, [pair for pair in visible if pair[0].at == side], side)
+            boxes += put_ends(ax, [(one, path[-side]) for one, path in visible if one.at == side])
         crowd = np.concatenate([np.empty((0, 2)), *obstacles(ax)])
         for one, path in visible:
             if one.at not in (0, 1):
                 boxes.append(put_beside(ax, one, path, crowd, boxes))
 
 
-def put_ends(ax: Axes, ends: Sequence[tuple[Label, Any]], side: int) -> Iterator[Bbox]:
+def put_ends(ax: Axes, ends: Sequence[tuple[Label, Any]]) -> Iterator[Bbox]:
     """Put labels behind the ends of their curves, or before the starts, one above the other."""
-    points = [path[-side] for _, path in ends]
-    order = np.argsort([point[1] for point in points]).tolist()
-    line = LINE * pixels_per_point(ax)
-    heights = spread([points[i][1] for i in order], line)
-    up, down = line * np.arange(len(order)), line * np.arange(len(order))[::-1]
+    figure: Any = ax.get_figure(root=True)
+    line = LINE * figure.dpi / 72
+    ends = sorted(ends, key=lambda end: float(end[1][1]))
+    heights = spread([end[1] for _, end in ends], line)
+    up, down = line * np.arange(len(ends)), line * np.arange(len(ends))[::-1]
     bottom, top = ax.bbox.y0 + line / 2, ax.bbox.y1 - line / 2  # they stay in the panel
     heights = np.minimum(np.maximum(heights, bottom + up), top - down)
-    for i, height in zip(order, heights, strict=True):
-        extent = ends[i][0].text.get_window_extent()
-        away = (extent.width / 2 + GAP) * (1 if side else -1)
-        yield move(ax, ends[i][0], points[i], np.array([points[i][0] + away, height]))
+    for (one, end), height in zip(ends, heights, strict=True):
+        away = one.text.get_window_extent().width / 2 + GAP
+        yield move(ax, one.text, (end[0] + (away if one.at else -away), height))
 
 
 def spread(heights: Sequence[float], gap: float) -> Any:
@@ -127,31 +118,22 @@ def spread(heights: Sequence[float], gap: float) -> Any:
 
 def put_beside(ax: Axes, one: Label, path: Any, crowd: Any, boxes: Sequence[Bbox]) -> Bbox:
     """Put one label beside its ``path``, to cover least of the ``crowd`` and of other ``boxes``."""
-    extent = one.text.get_window_extent()
-    size = np.array([extent.width, extent.height])
-    _, point, centre = min(
-        (cost(ax, centre, size, crowd, boxes) + slid, tuple(point), tuple(centre))
-        for slid, point, centre in candidates(path, one.at, size)
-    )
-    return move(ax, one, np.array(point), np.array(centre))
-
-
-def move(ax: Axes, one: Label, point: Any, centre: Any) -> Bbox:
-    """Move a label that belongs to a ``point`` to its place; return the box that it then takes."""
-    one.text.xy = tuple(ax.transData.inverted().transform(point))
-    one.text.set_position((centre - point) / pixels_per_point(ax))
-    extent = one.text.get_window_extent()
-    return Bbox.from_bounds(
-        centre[0] - extent.width / 2, centre[1] - extent.height / 2, extent.width, extent.height
-    )
-
-
-def candidates(path: Any, at: float, size: Any) -> Iterator[tuple[float, Any, Any]]:
-    """Go through places for a label of this ``size``: extra cost, point of the path, middle."""
+    size = np.array(one.text.get_window_extent().size)
+    places = []
     for slide in SLIDES:
-        point = path[round(np.clip(at + slide, 0, 1) * (len(path) - 1))]
+        point = path[round(np.clip(one.at + slide, 0, 1) * (len(path) - 1))]
         for order, side in enumerate(SIDES):
-            yield SLID * abs(slide) + order, point, point + np.array(side) * (size / 2 + GAP)
+            centre = point + np.array(side) * (size / 2 + GAP)
+            extra = SLID * abs(slide) + order
+            places.append((cost(ax, centre, size, crowd, boxes) + extra, *point, *centre))
+    return move(ax, one.text, min(places)[-2:])
+
+
+def move(ax: Axes, text: Text, centre: Any) -> Bbox:
+    """Move a label to its place, in pixels; return the box that it then takes."""
+    x, y = ax.transAxes.inverted().transform(centre)
+    text.set_position((x, y))
+    return text.get_window_extent()
 
 
 def cost(ax: Axes, centre: Any, size: Any, crowd: Any, boxes: Sequence[Bbox]) -> float:
@@ -170,31 +152,17 @@ def cost(ax: Axes, centre: Any, size: Any, crowd: Any, boxes: Sequence[Bbox]) ->
 def obstacles(ax: Axes) -> Iterator[Any]:
     """Go through what must not be covered: lines, markers and bars, in pixels."""
     for one in notes_of(ax).series:
+        columns: Any = one.columns
+        x, y = columns.get("x"), columns.get("y")
         if one.is_short:
             continue
-        columns = one.columns
-        x: Any = columns.get("x")
-        y: Any = columns.get("y")
-        if one.kind == "line":
+        if one.kind.endswith("line"):
             yield path_in_panel(ax, x, y)
-        elif one.kind.endswith("line"):
-            across = [(at, None) for at in x] if y is None else [(None, at) for at in y]
-            yield from (path_in_panel(ax, *ends) for ends in across)
-        elif one.kind == "interval":
-            ends = zip(x, columns["y_low"], columns["y_high"], strict=True)
-            yield from (path_in_panel(ax, [at, at], [low, high]) for at, low, high in ends)
         elif one.kind.startswith("points") and x is not None and y is not None:
-            middle = pixels(ax, x, y)
-            yield from (middle + step for step in MARKER)
-            if "y_low" in columns:
-                ends = zip(x, columns["y_low"], columns["y_high"], strict=True)
-                yield from (path_in_panel(ax, [at, at], [low, high]) for at, low, high in ends)
-
-
-def pixels_per_point(ax: Axes) -> float:
-    """Return the size of a point in pixels."""
-    figure: Any = ax.get_figure(root=True)
-    return float(figure.dpi) / 72
+            yield from (pixels(ax, x, y) + step for step in MARKER)
+        if one.kind in ("interval", "points with bars") and "y_low" in columns:
+            ends = zip(x, columns["y_low"], columns["y_high"], strict=True)
+            yield from (path_in_panel(ax, at, [low, high]) for at, low, high in ends)
 
 
 def pixels(ax: Axes, x: Any, y: Any) -> Any:
@@ -207,17 +175,15 @@ def pixels(ax: Axes, x: Any, y: Any) -> Any:
 
 def path_in_panel(ax: Axes, x: Any | None, y: Any | None) -> Any:
     """Follow a curve in small steps, as far as it lies in the panel; pixels."""
-    points = pixels(
-        ax,
-        ax.get_xlim() if x is None else np.resize(x, max(2, np.size(x))),
-        ax.get_ylim() if y is None else np.resize(y, max(2, np.size(y))),
+    x, y = (
+        limits() if side is None else np.resize(side, max(2, np.size(side)))
+        for side, limits in ((x, ax.get_xlim), (y, ax.get_ylim))
     )
+    points = pixels(ax, x, y)
     if not len(points):
         return points
-    lengths = np.hypot(*np.diff(points, axis=0).T)
-    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    along = np.insert(np.cumsum(np.hypot(*np.diff(points, axis=0).T)), 0, 0.0)
     steps = np.linspace(0, along[-1], int(along[-1] / STEP) + 2)
     path = np.column_stack([np.interp(steps, along, side) for side in points.T])
     corners = ax.bbox.get_points()
-    inside = ((path >= corners[0] - 1) & (path <= corners[1] + 1)).all(1)
-    return path[inside]
+    return path[((path >= corners[0] - 1) & (path <= corners[1] + 1)).all(1)]

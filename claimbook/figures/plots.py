@@ -67,13 +67,14 @@ def points(
     if getattr(y, "ndim", 1) == 2:
         x, y = np.tile(floats(x), y.shape[1]), floats(y).T.ravel()
     colour, bars, columns = colour_of(kind), {}, {}
-    for axis_name, values, given in (("x", x, x_error), ("y", y, error)):
-        values, own = values_of(values)
-        columns[axis_name] = values
-        if given is not None or own is not None:
-            down, up = np.broadcast_to(floats(own if given is None else given), (2, *values.shape))
-            bars[f"{axis_name}err"] = down, up
-            columns |= {f"{axis_name}_low": values - down, f"{axis_name}_high": values + up}
+    for which, values, lengths in (("x", x, x_error), ("y", y, error)):
+        columns[which], half_widths = values_of(values)
+        if lengths is not None or half_widths is not None:
+            shape = 2, *columns[which].shape
+            bar = np.broadcast_to(floats(half_widths if lengths is None else lengths), shape)
+            bars[f"{which}err"] = bar
+            columns[f"{which}_low"] = columns[which] - bar[0]
+            columns[f"{which}_high"] = columns[which] + bar[1]
     looks: Any = {"marker": "o", "ms": 4, "ls": "none", "color": colour} | bars | style
     if bars:
         ax.errorbar(columns["x"], columns["y"], **looks)
@@ -136,39 +137,27 @@ def sweep(ax: Axes, x: Any, values: Sequence[float], samples: Sequence[Any], let
         band(ax, x, one, f"{letter} = {value:g}", colour, at=1)
 
 
-def intervals(
-    ax: Axes,
-    x: Any,
-    low: Any,
-    high: Any,
-    name: str,
-    kind: Colour,
-    *,
-    at: float | None = None,
-    text: str = "",
-    **style: Any,
-) -> None:
+def intervals(ax: Axes, x: Any, low: Any, high: Any, name: str, kind: Colour, **style: Any) -> None:
     """Draw an upright bar from ``low`` to ``high`` at each ``x``."""
     x, low, high, colour = floats(x), floats(low), floats(high), colour_of(kind)
     ax.vlines(x, low, high, color=colour, **style)
     note(ax, name, "interval", colour, x=x, y_low=low, y_high=high)
-    label(ax, text or name, colour, at, x, low)
 
 
 def horizontal(ax: Axes, y: float, name: str, kind: Colour, **looks: Any) -> None:
     """Draw a line at the height ``y`` along the whole panel; ``looks`` as of :func:`curve`."""
-    _straight(ax, None, y, name, kind, **looks)
+    _straight(ax, "y", y, name, kind, **looks)
 
 
 def vertical(ax: Axes, x: float, name: str, kind: Colour, **looks: Any) -> None:
     """Draw a line at the place ``x`` along the whole panel; ``looks`` as of :func:`curve`."""
-    _straight(ax, x, None, name, kind, **looks)
+    _straight(ax, "x", x, name, kind, **looks)
 
 
 def _straight(
     ax: Axes,
-    x: float | None,
-    y: float | None,
+    which: str,
+    position: float,
     name: str,
     kind: Colour,
     *,
@@ -176,17 +165,14 @@ def _straight(
     text: str = "",
     **style: Any,
 ) -> None:
-    """Draw a line along the whole panel, which has no ``x`` or no ``y``."""
+    """Draw a line across an axis, ``which`` is ``"x"`` or ``"y"``, along the whole panel."""
     colour = colour_of(kind)
-    looks: Any = {"color": colour, "lw": 1, "ls": ":"} | style
-    if y is not None:
-        ax.axhline(y, **looks)
-    if x is not None:
-        ax.axvline(x, **looks)
-    direction = "vertical" if y is None else "horizontal"
+    draw, direction = (ax.axvline, "vertical") if which == "x" else (ax.axhline, "horizontal")
+    draw(position, **{"color": colour, "lw": 1, "ls": ":"} | style)
+    columns: Any = {which: position}
     is_short = "xmax" in style or "ymax" in style
-    note(ax, name, f"{direction} line", colour, x=x, y=y, is_short=is_short)
-    label(ax, text or name, colour, at, x, y)
+    note(ax, name, f"{direction} line", colour, is_short=is_short, **columns)
+    label(ax, text or name, colour, at, **columns)
 
 
 def bars(
@@ -308,8 +294,8 @@ def remark(ax: Axes, corner: str, text: str, kind: Colour = "exact") -> None:
     y = {"lower": 0.04, "center": 0.5, "upper": 0.96}[height]
     va = {"lower": "bottom", "upper": "top"}.get(height, "center")
     style = text_style(colour_of(kind))
-    written = ax.text(x, y, text, ha=side, va=va, transform=ax.transAxes, **style)
-    written.set_in_layout(False)
+    artist = ax.text(x, y, text, ha=side, va=va, transform=ax.transAxes, **style)
+    artist.set_in_layout(False)
 
 
 def axis(ax: Axes | Sequence[Axes], *, x: Axis = "", y: Axis = "", **more: Any) -> None:
@@ -320,8 +306,8 @@ def axis(ax: Axes | Sequence[Axes], *, x: Axis = "", y: Axis = "", **more: Any) 
     share is written once. All else is handed to ``Axes.set``.
     """
     for one in [ax] if isinstance(ax, Axes) else ax:
-        for which, given in (("x", x), ("y", y)):
-            name, *others = [given] if isinstance(given, str) else given
+        for which, named in (("x", x), ("y", y)):
+            name, *others = [named] if isinstance(named, str) else named
             if name:
                 notes_of(one).names[which] = name
                 one.set(**{f"{which}label": name if is_outer(one, which) else ""})

@@ -1,6 +1,6 @@
 """One visual language: the style, the colours of recurring quantities, panels."""
 
-from typing import Literal
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -45,8 +45,6 @@ COLOURS = {
     "target": VERMILION,
     "other": GREY,
 }
-
-Shared = bool | Literal["none", "all", "row", "col"]  # of which panels an axis is one
 
 SETTINGS = {
     "figure.figsize": (WIDTH, 3.2),
@@ -93,26 +91,20 @@ def use_style() -> None:
 
 
 def ramp(count: int) -> list[tuple[float, float, float]]:
-    """``count`` colours from light to dark, for a swept parameter (L, σ, n, d, K)."""
+    """Return ``count`` colours from light to dark, for a swept parameter (L, σ, n, d, K)."""
     import seaborn
 
     return [(red, green, blue) for red, green, blue in seaborn.color_palette("flare", count)]
 
 
 def panels(
-    rows: int, columns: int, *, height: float = 2.3, sharex: Shared = False, sharey: Shared = False
+    rows: int, columns: int, *, height: float = 2.3, **shared: Any
 ) -> tuple[Figure, list[Axes]]:
-    """A grid of panels at the book's width; returns the figure and a flat list.
+    """Make a grid of panels at the book's width; return the figure and a flat list.
 
-    ``height`` of each row is in inches. Two columns are what a phone can show with axes; three and
-    more are for maps without tick labels.
+    ``height`` of each row is in inches, ``sharex`` and ``sharey`` are those of ``subplots``. Two
+    columns are what a phone can show with axes; three and more are for maps without tick labels.
     """
-    figure, axes = plt.subplots(
-        rows,
-        columns,
-        figsize=(WIDTH, height * rows),
-        squeeze=False,
-        sharex=sharex,
-        sharey=sharey,
-    )
+    size = WIDTH, height * rows
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, **shared)
     return figure, list(axes.flat)

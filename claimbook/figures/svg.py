@@ -34,14 +34,14 @@ def is_dense(artist: object) -> bool:
 
 
 def text_of(figure: Figure) -> str:
-    """The SVG itself."""
+    """Write the SVG itself."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None}, dpi=220)
     return re.sub(r' (?:d|x|y)="[^"]+"', to_hundredths, text.getvalue())
 
 
 def to_hundredths(attribute: re.Match[str]) -> str:
-    """Coordinates to a hundredth of a point: a third of the file is digits that no screen shows."""
+    """Cut coordinates to a hundredth of a point: a third of the file is digits that none sees."""
     return re.sub(r"(\.\d\d)\d+", r"\1", attribute[0])
 
 
@@ -51,10 +51,10 @@ def show_as_svg() -> None:
     from IPython.core.getipython import get_ipython
 
     class FigureFormatter(SVGFormatter):
-        """Not ``for_type``: Matplotlib's inline backend clears that whenever it is set up."""
+        """A formatter, not ``for_type``, which Matplotlib's inline backend clears at its set-up."""
 
-        def __call__(self, shown: object) -> object:
-            return as_svg(shown) if isinstance(shown, Figure) else super().__call__(shown)
+        def __call__(self, value: object) -> object:
+            return as_svg(value) if isinstance(value, Figure) else super().__call__(value)
 
     shell = get_ipython()
     if shell is not None and shell.display_formatter is not None:

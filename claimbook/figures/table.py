@@ -12,23 +12,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 Colour = str | tuple[float, float, float]
-COLUMNS = (
-    "panel",
-    "title",
-    "x_axis",
-    "y_axis",
-    "series",
-    "kind",
-    "x",
-    "x_name",
-    "x_low",
-    "x_high",
-    "y",
-    "y_low",
-    "y_high",
-    "value",
-    "colour",
-)
+COLUMNS = "panel title x_axis y_axis series kind x x_name x_low x_high y y_low y_high value colour"
 
 
 class Series(NamedTuple):
@@ -85,9 +69,11 @@ def csv_text(figure: Figure) -> str:
     for bars, bands and spans (the caption says what they are); ``value`` for maps; the colour. A
     column that a figure does not use is left out, and numbers have eight significant digits.
     """
-    frames = [pandas.DataFrame(columns=COLUMNS), *rows(figure)]
+    frames = [pandas.DataFrame(columns=COLUMNS.split()), *rows(figure)]
     table = pandas.concat([one for one in frames if len(one)] or frames)
-    used = table.reindex(columns=COLUMNS).replace("", None).dropna(axis="columns", how="all")
+    used = (
+        table.reindex(columns=COLUMNS.split()).replace("", None).dropna(axis="columns", how="all")
+    )
     text: str = used.to_csv(index=False, float_format="%.8g", lineterminator="\n")
     return text
 

@@ -17,47 +17,36 @@ from sphinx.config import Config
 
 from claimbook.files import ROOT
 from claimbook.pages import chapter_path, toc_chapters
-from claimbook.site.cells import fold_last, gather_checks, move_setup
-from claimbook.site.code_index import CodeIndex, name_results
+from claimbook.site import (
+    cells,
+    code_index,
+    directives,
+    downloads,
+    figures,
+    fixes,
+    lecture,
+    marks,
+    notebooks,
+    page,
+    views,
+)
 from claimbook.site.content import content_of
-from claimbook.site.directives import (
-    CLAIM,
-    ChapterCard,
-    ClaimRole,
-    Directive,
-    LedgerPage,
-    Verdicts,
-)
-from claimbook.site.downloads import Downloads, write_archive, write_files
-from claimbook.site.figures import RunFigure, show_figures, write_figures
-from claimbook.site.fixes import add_tips, fix_pages
-from claimbook.site.lecture import (
-    Explorer,
-    Prediction,
-    PredictionEnd,
-    SetRole,
-    add_scripts,
-    fold_predictions,
-)
-from claimbook.site.marks import JudgedRole, show_lines
 from claimbook.site.nodes import depart_tag, html_tag, visit_tag
-from claimbook.site.notebooks import AFTER_THE_NUMBERS, TAKEN_HOME, write_notebooks
-from claimbook.site.page import AFTER_SPHINX, add_stamp, add_ways_on, label_pages
-from claimbook.site.views import TEMPLATES, substitutions, views_of
 
 LATE = 900  # after MyST-NB, which would make a suffix of each page that it is told to read
+AFTER_SPHINX, AFTER_THE_NUMBERS = 600, 900  # Sphinx numbers at 500
 DIRECTIVES = {
-    "chapter-card": ChapterCard,
-    "code-index": CodeIndex,
-    "downloads": Downloads,
-    "explorer": Explorer,
-    "ledger": LedgerPage,
-    "prediction": Prediction,
-    "prediction-end": PredictionEnd,
-    "run-figure": RunFigure,
-    "run-times": Directive,
-    "scorecard": Directive,
-    "verdicts": Verdicts,
+    "chapter-card": directives.ChapterCard,
+    "code-index": code_index.CodeIndex,
+    "downloads": downloads.Downloads,
+    "explorer": lecture.Explorer,
+    "ledger": directives.LedgerPage,
+    "prediction": lecture.Prediction,
+    "prediction-end": lecture.PredictionEnd,
+    "run-figure": figures.RunFigure,
+    "run-times": directives.Directive,
+    "scorecard": directives.Directive,
+    "verdicts": directives.Verdicts,
 }
 
 
@@ -68,10 +57,10 @@ def begin(app: Sphinx, config: Config) -> None:
     config.nb_custom_formats |= {
         path: [reader, {"path": path, "root": str(ROOT)}] for path in paths
     }
-    config.templates_path.append(str(TEMPLATES))
+    config.templates_path.append(str(views.TEMPLATES))
     config.html_additional_pages["404"] = "404.html"
-    config.html_search_scorer = str(TEMPLATES / "search.js")
-    config.myst_substitutions |= substitutions(content_of(app).rows)
+    config.html_search_scorer = str(views.TEMPLATES / "search.js")
+    config.myst_substitutions |= views.substitutions(content_of(app).rows)
     shutil.rmtree(app.outdir)
     Path(app.outdir).mkdir()
 
@@ -84,39 +73,34 @@ def drop_thebe(app: Sphinx) -> None:
             app.disconnect(listener.id)
 
 
-def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *given: Any) -> bool | None:
+def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *others: Any) -> bool | None:
     """Let autodoc pass by a named tuple's fields, of which its docstring tells."""
     return True if type(member).__name__ == "_tuplegetter" else None
 
 
-def dress(
-    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
-) -> None:
+def dress(app: Sphinx, name: str, template: str, context: dict[str, Any], doctree: Any) -> None:
     """Add to a page what stands around all pages, and the scripts of its explorers."""
-    for add in (add_stamp, add_scripts, add_ways_on):
-        add(app, pagename, context)
+    for add in (page.add_stamp, lecture.add_scripts, page.add_ways_on):
+        add(app, name, context)
 
 
-def arrange(app: Sphinx, doctree: Any, docname: str) -> None:
+def arrange(app: Sphinx, doctree: Any, name: str) -> None:
     """Arrange a page as the site shows it; in a notebook it stands as it is written."""
-    if TAKEN_HOME in doctree:
-        return
-    views = views_of(app)
-    gather_checks(views, docname, doctree)
-    move_setup(views, docname, doctree)
-    fold_predictions(doctree)
-    show_figures(views, docname, doctree)
-    fold_last(docname, doctree)
+    if notebooks.TAKEN_HOME not in doctree:
+        lecture.fold_predictions(doctree)
+        for change in (cells.gather_checks, cells.move_setup, figures.show_figures):
+            change(views.views_of(app), name, doctree)
+        cells.fold_last(name, doctree)
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
     """Lay the files beside the pages, and mend the pages."""
     if exception is None:
         site = Path(app.outdir)
-        write_files(content_of(app), site)
-        write_figures(content_of(app), site)
-        fix_pages(site)
-        write_archive(app, site)
+        downloads.write_files(content_of(app), site)
+        figures.write_figures(content_of(app), site)
+        fixes.fix_pages(site)
+        downloads.write_archive(app, site)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -126,22 +110,22 @@ def setup(app: Sphinx) -> dict[str, Any]:
     gc.disable()
     app.connect("build-finished", lambda app, exception: gc.freeze())  # nor once more at the end
     app.add_node(html_tag, html=(visit_tag, depart_tag))
-    app.add_object_type(CLAIM, CLAIM, objname="claim", ref_nodeclass=inline)
+    app.add_object_type(directives.CLAIM, directives.CLAIM, objname="claim", ref_nodeclass=inline)
     for name, directive in DIRECTIVES.items():
         app.add_directive(name, directive)
     for name in ("claim-value", "claim-verdict", "claim-picture"):
-        app.add_role(name, ClaimRole())
-    app.add_role("judged", JudgedRole())
-    app.add_role("set", SetRole())
+        app.add_role(name, directives.ClaimRole())
+    app.add_role("judged", marks.JudgedRole())
+    app.add_role("set", lecture.SetRole())
     app.setup_extension("sphinx.ext.autodoc")
-    add_tips(app)
+    fixes.add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
-    app.connect("autodoc-process-docstring", name_results)
+    app.connect("autodoc-process-docstring", code_index.name_results)
     app.connect("config-inited", begin, priority=LATE)
     app.connect("builder-inited", drop_thebe)
-    app.connect("doctree-read", show_lines)
-    app.connect("env-get-updated", label_pages, priority=AFTER_SPHINX)
-    app.connect("env-get-updated", write_notebooks, priority=AFTER_THE_NUMBERS)
+    app.connect("doctree-read", marks.show_lines)
+    app.connect("env-get-updated", page.label_pages, priority=AFTER_SPHINX)
+    app.connect("env-get-updated", notebooks.write_notebooks, priority=AFTER_THE_NUMBERS)
     app.connect("html-page-context", dress)
     app.connect("doctree-resolved", arrange)
     app.connect("build-finished", finish)

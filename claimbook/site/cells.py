@@ -12,13 +12,10 @@ from typing import Any
 
 from docutils import nodes
 from myst_nb.sphinx_ import HideCodeCellNode
-from sphinx.util import logging
 
 from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.nodes import finished, tag
 from claimbook.site.views import Views
-
-logger = logging.getLogger(__name__)
 
 SETUP = "setup"  # the tag of a cell
 RUN_ANCHOR = "run-it"
@@ -38,17 +35,12 @@ def cell_around(node: nodes.Node) -> Any:
     return node
 
 
-def unfold(cells: Sequence[nodes.Node]) -> None:
-    """Take the bars off the code of some cells."""
-    for bar in [bar for cell in cells for bar in cell.findall(HideCodeCellNode)]:
-        bar.replace_self(bar.children)
-
-
 def folded(words: str, cells: Sequence[nodes.Node]) -> nodes.Element:
-    """Move some cells under one bar, which is for the screen alone."""
+    """Move some cells under one bar, which is for the screen alone, and take off their own."""
     for cell in cells:
         cell.parent.remove(cell)
-    unfold(cells)
+        for bar in list(cell.findall(HideCodeCellNode)):
+            bar.replace_self(bar.children)
     return tag("details", tag("summary", words), *cells, classes=["page-fold", "screen-only"])
 
 
@@ -87,18 +79,14 @@ def is_silent(node: nodes.Node) -> bool:
 def move_setup(views: Views, page: str, doctree: nodes.document) -> None:
     """Show the cells tagged ``setup`` at the end of the page."""
     cells = [node for node in doctree.findall(nodes.container) if is_cell(node)]
-    taken = [cell for cell in cells if SETUP in cell["cell_metadata"].get("tags", [])]
-    if not taken:
+    setup = [cell for cell in cells if SETUP in cell["cell_metadata"].get("tags", [])]
+    if not setup:
         return
-    for cell in taken:
-        if next(cell.findall(nodes.figure), None) is not None:
-            logger.warning("a cell tagged 'setup' draws a figure", location=cell)
     whole = doctree.next_node(nodes.section)
     link = tag("a", "Run it", href=f"#{RUN_ANCHOR}")
     whole.insert(1, tag("p", link, classes=["run-link", "screen-only"]))
     how = finished(views("run_it.html", page, chapter=page.removeprefix(f"{CHAPTERS}/")))
-    setup = folded("The set-up", taken)
-    whole += tag("div", how, setup, ids=[RUN_ANCHOR], classes=["screen-only"])
+    whole += tag("div", how, folded("The set-up", setup), ids=[RUN_ANCHOR], classes=["screen-only"])
 
 
 def section_of(doctree: nodes.document) -> nodes.section | None:
@@ -113,11 +101,11 @@ def gather_checks(views: Views, page: str, doctree: nodes.document) -> None:
     if section is None:
         return
     claims = [one for cell in doctree.findall(nodes.container) for one in cell.get("claims", [])]
-    rows = [views.content.by_id[claim] for claim in claims]
     cells = [at for at, child in enumerate(section.children) if is_cell(child)]
     if cells:
         section.insert(cells[0], folded("The checks", section[cells[0] : cells[-1] + 1]))
-    if rows:
+    if claims:
+        rows = [views.content.by_id[claim] for claim in claims]
         section.insert(1, finished(views("checked.html", page, rows=rows)))
 
 

@@ -21,8 +21,7 @@ from claimbook.files import ROOT, packages
 from claimbook.pages import chapter_path, code_cells, read_chapter
 from claimbook.runs.page_key import file_of
 from claimbook.site.content import Content, content_of
-from claimbook.site.directives import Directive
-from claimbook.site.views import views_of
+from claimbook.site.directives import Directive, view
 
 SWEEPS = ROOT / "book" / "sweeps.py"
 SWEEP = re.compile(r'"([\w/]+)": Sweep\((\w+)')  # a record, and the function of its jobs
@@ -56,22 +55,22 @@ def tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
 def changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose values get a part: by ``+=``, an index, or a method such as append."""
     for part in ast.walk(node):
-        is_place = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
+        is_item = isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Store)
         is_call = isinstance(part, ast.Expr) and isinstance(part.value, ast.Call)
-        if is_place or is_call or isinstance(part, ast.AugAssign):
+        if is_item or is_call or isinstance(part, ast.AugAssign):
             yield re.split(r"\W", ast.unparse(part))[0]
 
 
 def functions_in(node: ast.AST, names: Mapping[str, str]) -> list[str]:
     """List the functions that some code names; ``names`` has what a first name stands for."""
-    found = []
+    functions = []
     for part in ast.walk(node):
         if isinstance(part, ast.Constant):
-            found.append(names.get(str(part.value), ""))  # a record
+            functions.append(names.get(str(part.value), ""))  # a record
         elif isinstance(part, (ast.Name, ast.Attribute)):
             first, dot, rest = ast.unparse(part).partition(".")
-            found.append(names.get(first, "") + dot + rest)
-    return [name for name in found if IN_A_TOWER.fullmatch(name) and file_of(name, ROOT) is None]
+            functions.append(names.get(first, "") + dot + rest)
+    return [one for one in functions if IN_A_TOWER.fullmatch(one) and file_of(one, ROOT) is None]
 
 
 def imported_names(source: str) -> dict[str, str]:
@@ -85,21 +84,21 @@ def imported_names(source: str) -> dict[str, str]:
 
 def functions_behind(check: Statement, before: Sequence[Statement]) -> list[str]:
     """List the functions that the numbers of a check come from."""
-    _, _, sought, found = check
-    for sets, changes, reads, functions in reversed(before):
+    _, _, sought, functions = check
+    for sets, changes, reads, named in reversed(before):
         if sought & (sets | changes):
             sought = sought - (sets - changes - reads) | reads
-            found = [*found, *functions]
-    return [name for name in found if name.rpartition(".")[2].islower()] or found
+            functions = [*functions, *named]
+    return [name for name in functions if name.rpartition(".")[2].islower()] or functions
 
 
 @lru_cache(maxsize=1)
-def places_of(content: Content) -> dict[str, tuple[str, list[str]]]:
+def origins(content: Content) -> dict[str, tuple[str, list[str]]]:
     """Return where each row is judged, by the words on its cell's bar, and its functions."""
     sweeps = SWEEPS.read_text(encoding="utf8") if SWEEPS.exists() else ""
     of_sweeps = imported_names(sweeps)
     records = {record: of_sweeps[name] for record, name in SWEEP.findall(sweeps)}
-    found = {}
+    rows = {}
     for chapter in content.chapters:
         cells = code_cells(read_chapter(chapter_path(chapter, ROOT)))
         names = imported_names("\n".join(cell.source for cell in cells)) | records
@@ -111,17 +110,17 @@ def places_of(content: Content) -> dict[str, tuple[str, list[str]]]:
                     criterion = str(content.by_id[claim]["criterion"])
                     called = [f"{packages()[0]}.{one}" for one in IN_A_CONDITION.findall(criterion)]
                     functions = [*functions_behind(parse(estimates, names), before), *called]
-                    found[claim] = bar.removeprefix("Check: "), list(dict.fromkeys(functions))
+                    rows[claim] = bar.removeprefix("Check: "), list(dict.fromkeys(functions))
                 before.append(parse(node, names))
-    return found
+    return rows
 
 
 def checks(node: ast.stmt) -> Iterator[tuple[str, ast.stmt]]:
     """Yield the rows that a statement judges, with the estimates that it hands over."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and ast.unparse(call.func) == "ledger.check":
-            given = [each.value for each in call.keywords if each.arg != "controls"]
-            estimates = ast.Expr(ast.Tuple([*call.args[1:], *given], ast.Load()))
+            options = [each.value for each in call.keywords if each.arg != "controls"]
+            estimates = ast.Expr(ast.Tuple([*call.args[1:], *options], ast.Load()))
             yield ast.literal_eval(call.args[0]), estimates
 
 
@@ -133,8 +132,7 @@ class CodeIndex(Directive):
 
     def run(self) -> list[Node]:
         rows = [row for row in self.content_.rows if row["document"] == self.arguments[0]]
-        given = {"rows": rows, "places": places_of(self.content_)}
-        text = views_of(self.env.app)("code_index.md", self.env.docname, **given)
+        text = view(self.env, "code_index.md", rows=rows, origins=origins(self.content_)).astext()
         return self.parse_text_to_nodes(text)
 
 
@@ -144,7 +142,7 @@ def name_results(app: Sphinx, what: str, name: str, obj: Any, options: Any, line
     for source in content.sources if what == "module" else ():
         links = []
         for row in content.rows:
-            functions = places_of(content)[row["id"]][1] if row["document"] == source else ()
+            functions = origins(content)[row["id"]][1] if row["document"] == source else ()
             if any(function.startswith(f"{name}.") for function in functions):
                 links.append(f":claim:`{row['place']} <{row['id']}>`")
         if links:

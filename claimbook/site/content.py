@@ -19,12 +19,12 @@ from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs.notebooks import Run, current
 
 FILE = re.compile(r"0*(\d+[a-z]?)_")
-TITLE = re.compile(r"^# (.*)$", re.MULTILINE)
+TITLE = re.compile(r"^# (.*\S)", re.MULTILINE)
 
 SOURCE = ("document", "place", "reading", "printed", "suggested_by")
 WRITTEN = ("kind", "brief", "statement", "statistic", "tolerance", "quantity", "expected")
 MAY_BE_WRITTEN = ("amended", "audit", "note")
-FOUND = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
+RESULT = ("verdict", "finding", "value", "half_width", "default_settings", "why", "parts")
 ORIGIN = ("commit", "clean", "environment", "date")
 
 Row = dict[str, Any]
@@ -68,14 +68,9 @@ class Content:
     @cached_property
     def headings(self) -> Mapping[str, str]:
         """Return the chapters' titles with their labels."""
-        texts = {
-            name: chapter_path(name, self.root).read_text(encoding="utf8") for name in self.chapters
-        }
-        titles = {name: TITLE.search(text) for name, text in texts.items()}
-        return {
-            name: f"{label(name)}. {found[1].strip() if found else name}"
-            for name, found in titles.items()
-        }
+        paths = {name: chapter_path(name, self.root) for name in self.chapters}
+        texts = {name: path.read_text(encoding="utf8") for name, path in paths.items()}
+        return {name: f"{label(name)}. {TITLE.findall(texts[name])[0]}" for name in texts}
 
     @cached_property
     def runs(self) -> Mapping[str, Run]:
@@ -122,29 +117,31 @@ class Content:
         if claim not in self.records:
             raise ExtensionError(f"the run of {chapter} has no verdict on {claim}")
         record, run = asdict(self.records[claim]), self.runs[chapter]
-        row: Row = {"chapter": chapter, "id": claim, "anchor": f"ledger.html#{claim}"}
-        row |= {field: written["source"].get(field) for field in SOURCE}
-        printed = row["printed"] or []
-        row["printed"] = [printed] if isinstance(printed, str) else list(printed)
-        row |= {field: written[field] for field in WRITTEN}
-        row |= {field: written.get(field) for field in MAY_BE_WRITTEN}
-        row["criterion"] = written.get("parts", "none")
-        row["amended"] = []
+        source, printed = written["source"], written["source"].get("printed", [])
+        amended = []
         for change in written.get("amended", []):
-            row["amended"].append({field: str(value) for field, value in change.items()})  # dates
-        row |= {field: record[field] for field in FOUND}
-        row["controls"] = {
-            name: {**control, **record["controls"].get(name, {})}
-            for name, control in written["controls"].items()
-        }
-        row |= {
+            amended.append({field: str(value) for field, value in change.items()})  # dates
+        return {
+            "chapter": chapter,
+            "id": claim,
+            "anchor": f"ledger.html#{claim}",
+            **{field: source.get(field) for field in SOURCE},
+            "printed": [printed] if isinstance(printed, str) else list(printed),
+            **{field: written.get(field) for field in (*WRITTEN, *MAY_BE_WRITTEN)},
+            "criterion": written.get("parts", "none"),
+            "amended": amended,
+            **{field: record[field] for field in RESULT},
+            "controls": {
+                name: {**control, **record["controls"].get(name, {})}
+                for name, control in written["controls"].items()
+            },
             "settings": record["settings"],
             "seed": self.seed(chapter),
             "seeds": self.seeds.get(claim, {}),
             "chapter_seconds": run.seconds,
             "run": self.states[chapter],
+            **{field: run.provenance.get(field) for field in ORIGIN},
         }
-        return row | {field: run.provenance.get(field) for field in ORIGIN}
 
     @cached_property
     def by_id(self) -> Mapping[str, Row]:
@@ -159,9 +156,9 @@ class Content:
 
     def seed(self, chapter: str) -> Any:
         """Return the master seed of a chapter's run."""
-        used = (one for one in self.records.values() if one.chapter == chapter)
-        given = self.claims["chapters"].get(chapter, {}).get("settings", {})
-        return next((record.settings for record in used), given).get("seed")
+        settings = [one.settings for one in self.records.values() if one.chapter == chapter]
+        settings.append(self.claims["chapters"].get(chapter, {}).get("settings", {}))
+        return settings[0].get("seed")
 
     @cached_property
     def states(self) -> Mapping[str, str]:

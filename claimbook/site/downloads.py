@@ -15,6 +15,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from docutils.nodes import Node
 from sphinx.application import Sphinx
@@ -22,7 +23,7 @@ from sphinx.application import Sphinx
 from claimbook.files import CARRIED, ROOT, packages, read_json, write_atomically
 from claimbook.pages import CHAPTERS, chapter_path
 from claimbook.site.content import Content, Row
-from claimbook.site.directives import Directive
+from claimbook.site.directives import Directive, view
 from claimbook.site.views import views_of
 
 FOLDER = "book/downloads"
@@ -43,9 +44,9 @@ class Downloads(Directive):
 
     def run(self) -> list[Node]:
         """Return the list."""
-        held = {path.name: read_json(path) for path in recorded()}
-        given = {"which": self.arguments[0], "recorded": held}
-        return [self.view("downloads.html", archive=f"{ARCHIVE}.zip", wheel=WHEEL, **given)]
+        files: dict[str, Any] = {"archive": f"{ARCHIVE}.zip", "wheel": WHEEL}
+        files["recorded"] = {path.name: read_json(path) for path in recorded()}
+        return [view(self.env, "downloads.html", which=self.arguments[0], **files)]
 
 
 def recorded() -> list[Path]:
@@ -81,8 +82,8 @@ def ledger_files(rows: Sequence[Row]) -> dict[str, str]:
 
 def wheel(root: Path = ROOT) -> bytes:
     """Build the wheel of a checkout; the same files give the same bytes."""
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         for names, into in ((BUILT_FROM, folder), (CARRIES, folder / "claimbook" / CARRIED)):
             for name in names:
                 copy(root / name, into / name)

@@ -70,7 +70,7 @@ def write_figures(content: Content, site: Path) -> None:
 class RunFigure(SphinxDirective):
     """``{run-figure} NAME``: a chapter's figure on another page, the caption inside.
 
-    ``:alt:`` is its alternative text here (else the chapter's).
+    ``:alt:`` is its alternative text here.
     """
 
     required_arguments = 1
@@ -83,10 +83,10 @@ class RunFigure(SphinxDirective):
         if self.arguments[0] not in known:
             raise self.error(f"run-figure: no chapter has this figure; there are {sorted(known)}")
         figure = known[self.arguments[0]]
-        place = Views.address(page, f"book/chapters/{figure.chapter}.html#{figure.name}")
-        links = files_line(page, figure, tag("a", "In its chapter", href=place), " · ")
+        address = Views.address(page, f"book/chapters/{figure.chapter}.html#{figure.name}")
+        links = files_line(page, figure, tag("a", "In its chapter", href=address), " · ")
         caption = tag("figcaption", *self.parse_content_to_nodes(), links)
-        shown = picture(page, figure, self.options.get("alt", figure.alt))
+        shown = picture(page, figure, self.options["alt"])
         return [tag("figure", shown, caption, classes=["run-figure"])]
 
 
@@ -102,8 +102,9 @@ def files_line(page: str, figure: Figure, *before: nodes.Node | str) -> html_tag
     """Write the line under a caption; to a screen reader each link says of which figure it is."""
     links = []
     for what, ending in (("SVG", "svg"), ("data (CSV)", "csv")):
-        place = Views.address(page, f"{FOLDER}/{figure.name}.{ending}")
-        links.append(tag("a", what, href=place, aria_label=f"{what} of the figure {figure.name}"))
+        address = Views.address(page, f"{FOLDER}/{figure.name}.{ending}")
+        label = f"{what} of the figure {figure.name}"
+        links.append(tag("a", what, href=address, aria_label=label))
     return tag("p", *before, links[0], " · ", links[1], classes=["figure-files"])
 
 

@@ -25,107 +25,82 @@ FETCH = f"<script>{FACES}.forEach(face => document.fonts.load(face));</script>"
 # pandas' tables, plain and styled, and a cell of theirs
 TABLE = re.compile(r'<table [^>]*(?:class="dataframe"|id="T_).*?</table>', re.DOTALL)
 CELL = re.compile(r"(<(t[dh])(?: [^>]*)?>)([^<]*)(?=</\2>)")
-FIXES = [  # the pattern of what is written, what it should be
+FIXES = {  # the pattern of what is written, what it should be
     # the arrow that opens a chapter's sections in the sidebar has no name that could be said
-    (
-        r'<summary>(?=<span class="toctree-toggle")',
-        '<summary aria-label="Show or hide the sections">',
-    ),
+    r'<summary>(?=<span class="toctree-t)': '<summary aria-label="Show or hide the sections">',
     # docutils: a list whose entries have a role of its own, deprecated, and no list item
-    (r'role="doc-biblioentry"', 'role="listitem"'),
+    r'role="doc-biblioentry"': 'role="listitem"',
     # the theme: the sidebar's logo and search button stand outside every landmark
-    (
-        r'(<div id="pst-primary-sidebar")(?! role)',
-        r'\1 role="navigation" aria-label="The book"',
-    ),
+    r'(<div id="pst-primary-sidebar")(?! role)': r'\1 role="navigation" aria-label="The book"',
     # pandas and docutils: the empty corner of a table is no heading
-    (
-        r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>",
-        r"<td\1></td>",
-    ),
+    r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>": r"<td\1></td>",
     # the theme: half a megabyte that replaces icons by drawings; the font that has them is loaded
-    (r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>', ""),
+    r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>': "",
     # the theme: the index of the search on every page, for results while one types, which are off
-    (
-        r'\s*<script src="(?:[^"]*/)?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
-        r'(?!(?s:.*)id="search-results")',
-        "",
-    ),
+    r'\s*<script src="(?:[^"]*/)?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
+    r'(?!(?s:.*)id="search-results")': "",
     # the theme: light or dark is settled by a script at the end, and what it colours changes twice
-    (
-        r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";',
-        r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");',
+    r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\| )"auto";': (
+        r'\1(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");'
     ),
     # and until then, or where no script runs, there are no colours, and each figure twice
-    (r'(<html [^>]*)data-theme="auto"', r'\1data-theme="light"'),
-    (
-        r'(<link rel="stylesheet" type="text/css" href="[^"]*type\.css[^>]*>)(?!<script)',
-        rf"\1{FETCH}",
-    ),
+    r'(<html [^>]*)data-theme="auto"': r'\1data-theme="light"',
+    r'(<link rel="stylesheet" [^>]*href="[^"]*type\.css[^>]*>)(?!<script)': rf"\1{FETCH}",
     # sphinx-proof and sphinx-exercise: one id for what all theorems and exercises say
-    (r'(<(?:section|div)\b[^>]*) id="(?:exercise|solution|proof)-content"', r"\1"),
-]
+    r'(<(?:section|div)\b[^>]*) id="(?:exercise|solution|proof)-content"': r"\1",
+}
 
 
 def fix(text: str) -> str:
-    """Replace all of it in a page."""
-    for written, better in FIXES:
+    """Replace all of it in a page, and typeset the numbers in its tables, not in its words."""
+    for written, better in FIXES.items():
         text = re.sub(written, better, text)
-    return text
-
-
-def typeset_numbers(page: str) -> str:
-    """Typeset the numbers in the tables of a page; words are left as they are."""
-
-    def cells(table: re.Match[str]) -> str:
-        return CELL.sub(lambda cell: cell[1] + typeset(readable(cell[3])), table[0])
-
-    return TABLE.sub(cells, page)
+    cell = lambda match: match[1] + typeset(readable(match[3]))  # noqa: E731
+    return TABLE.sub(lambda table: CELL.sub(cell, table[0]), text)
 
 
 def fix_pages(site: Path) -> None:
-    """Replace it in every page of the site, and typeset the numbers of its tables."""
+    """Replace it in every page of the site."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf8")
-        fixed = typeset_numbers(fix(text))
-        if fixed != text:
+        if (fixed := fix(text)) != text:
             write_atomically(page, fixed)
 
 
 # ---------------------------------------------------------------- notes at references
 
 STATIC = Path(__file__).with_name("tippy") / "static"
-SCRIPTS = ("tippy/popper.min.js", "tippy/tippy-bundle.umd.min.js")
-SHOWN = "figure, div.proof, div.exercise, div.citation"  # what a note shows as it stands
-ASIDE = ("headerlink", "judged", "claim-value", "next-page")  # links that have no note
+OPTIONS = {
+    "tippy_js": ("tippy/popper.min.js", "tippy/tippy-bundle.umd.min.js"),
+    "tippy_tip_selector": "figure, div.proof, div.exercise, div.citation",  # shown as it stands
+    "tippy_anchor_parent_selector": ".bd-article",
+    "tippy_skip_anchor_classes": ("headerlink", "judged", "claim-value", "next-page"),
+    "tippy_props": {"maxWidth": 480, "interactive": True, "delay": [300, 200]},
+    "tippy_enable_wikitips": False,
+    "tippy_enable_doitips": False,
+}
 BEFORE = 400  # sphinx-tippy writes its files at 500
 
 
 def set_tips(app: Sphinx, config: Config) -> None:
     """Set the options of sphinx-tippy."""
     config.html_static_path.append(str(STATIC))
-    config.tippy_js = SCRIPTS
-    config.tippy_tip_selector = SHOWN
-    config.tippy_anchor_parent_selector = ".bd-article"
-    config.tippy_skip_anchor_classes = ASIDE
-    config.tippy_props = {"maxWidth": 480, "interactive": True, "delay": [300, 200]}
-    config.tippy_enable_wikitips = config.tippy_enable_doitips = False
+    for name, value in OPTIONS.items():
+        config[name] = value
 
 
 def past_terms(tag: Tag) -> Tag | None:
     """Find the next element that is no other name of the same entry."""
-    found = tag.find_next_sibling(True)
-    while isinstance(found, Tag) and found.name == "dt":
-        found = found.find_next_sibling(True)
-    return found if isinstance(found, Tag) else None
+    after = (one for one in tag.find_next_siblings(True) if isinstance(one, Tag))
+    return next((one for one in after if one.name != "dt"), None)
 
 
 def mend_tips(app: Sphinx, exception: Exception | None) -> None:
     """Put the notes of each page in one order, which a set has not, and entries into a list."""
     for page in sphinx_tippy.get_tippy_data(app)["pages"].values():
-        for place, note in page["id_to_html"].items():
+        for anchor, note in page["id_to_html"].items():
             if note.startswith("<dt"):
-                page["id_to_html"][place] = f"<dl>{note}</dl>"
+                page["id_to_html"][anchor] = f"<dl>{note}</dl>"
         page["refs_in_page"] = dict.fromkeys(sorted(page["refs_in_page"], key=str))
 
 

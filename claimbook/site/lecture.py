@@ -57,8 +57,8 @@ def scripts(names: Collection[str] | None = None, folder: Path = FOLDER) -> list
     stems = sorted(path.stem for path in folder.glob("*.js"))
     own = [stem for stem in stems if stem not in (*SHARED, *OF_TRAININGS, LAST)]
     if names is not None:
-        wanted = tuple(f"{name}_" for name in names)
-        own = [one for one in own if one.endswith("_theory") or f"{one}_".startswith(wanted)]
+        shown = tuple(f"{name}_" for name in names)
+        own = [one for one in own if one.endswith("_theory") or f"{one}_".startswith(shown)]
     own = sorted(own, key=lambda stem: not stem.endswith("_theory"))
     trains = OF_TRAININGS if any(stem.startswith(TRAINING) for stem in own) else ()
     ordered = [*SHARED, *trains, *own, LAST]
@@ -81,17 +81,16 @@ class Explorer(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the explorer, with its caption."""
-        name = self.arguments[0]
-        if not (FOLDER / f"{name}.js").exists():
-            raise self.error(f"explorer {name}: there is no such script in {FOLDER}")
-        if "alt" not in self.options:
-            raise self.error(f"explorer {name} must have an :alt: for those without JavaScript")
-        words = " ".join(self.options["alt"].split())
-        within = tag("noscript", f"This explorer needs JavaScript. {words}")
-        given = {f"data_{key}": said for key, said in self.options.items() if key != "alt"}
-        place = tag("div", within, classes=["explorer"], data_explorer=name, **given)
+        name, alt = self.arguments[0], " ".join(self.options.pop("alt", "").split())
+        if not (FOLDER / f"{name}.js").exists() or not alt:
+            raise self.error(f"explorer {name}: it must have a script in {FOLDER} and an :alt:")
+        within = tag("noscript", f"This explorer needs JavaScript. {alt}")
+        options = {f"data_{key}": value for key, value in self.options.items()}
+        explorer = tag("div", within, classes=["explorer"], data_explorer=name, **options)
         caption = self.parse_content_to_nodes()
-        return [tag("div", place, *caption, classes=["explorer-figure"])] if caption else [place]
+        return (
+            [tag("div", explorer, *caption, classes=["explorer-figure"])] if caption else [explorer]
+        )
 
 
 class SetRole(SphinxRole):
@@ -106,12 +105,12 @@ class SetRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the words; with a warning where they name no setting."""
-        found = FORM.fullmatch(self.text)
-        if not found:
-            said = "set: must be: words <NAME: setting=value>"
-            warning = self.inliner.reporter.warning(said, line=self.lineno)
+        match = FORM.fullmatch(self.text)
+        if not match:
+            message = "set: must be: words <NAME: setting=value>"
+            warning = self.inliner.reporter.warning(message, line=self.lineno)
             return [nodes.Text(self.text)], [warning]
-        words, page, name, query = found.groups()
+        words, page, name, query = match.groups()
         if not page:
             return [tag("span", words, data_set=f"{name}?{query}")], []
         to = posixpath.join(posixpath.dirname(self.env.docname), page)
@@ -140,15 +139,15 @@ class Prediction(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return question and answers; what follows is folded by :func:`fold_predictions`."""
-        found = self.parse_content_to_nodes()
-        if [type(one) for one in found] != [nodes.bullet_list] or len(found[0]) not in ANSWERS:
+        answers = self.parse_content_to_nodes()
+        if [type(one) for one in answers] != [nodes.bullet_list] or len(answers[0]) not in ANSWERS:
             raise self.error("prediction: it must have one list of two to four answers")
-        found[0]["classes"].append("prediction-answers")
+        answers[0]["classes"].append("prediction-answers")
         question, messages = self.parse_inline(self.arguments[0])
-        asked = nodes.paragraph("", "", *question, classes=["prediction-question"])
-        place = tag("div", asked, *found, classes=[START])
-        self.set_source_info(place)
-        return [place, *messages]
+        paragraph = nodes.paragraph("", "", *question, classes=["prediction-question"])
+        start = tag("div", paragraph, *answers, classes=[START])
+        self.set_source_info(start)
+        return [start, *messages]
 
 
 class PredictionEnd(SphinxDirective):
@@ -156,30 +155,29 @@ class PredictionEnd(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the place of the end."""
-        place = tag("div", classes=[END])
-        self.set_source_info(place)
-        return [place]
+        end = tag("div", classes=[END])
+        self.set_source_info(end)
+        return [end]
 
 
-def is_place(node: nodes.Node, *kinds: str) -> bool:
+def is_end(node: nodes.Node, *kinds: str) -> bool:
     """Return whether a node is the start or the end of a prediction."""
     return isinstance(node, html_tag) and bool(set(kinds) & set(node["classes"]))
 
 
 def fold_predictions(doctree: nodes.document) -> None:
     """Fold what stands between each prediction and its end; warn where the end is not there."""
-    for start in [node for node in doctree.findall() if is_place(node, START)]:
-        around = start.parent
-        rest = around[around.index(start) + 1 :]
-        stops = (isinstance(node, nodes.section) or is_place(node, START, END) for node in rest)
+    for start in [node for node in doctree.findall() if is_end(node, START)]:
+        rest = start.parent[start.parent.index(start) + 1 :]
+        stops = (isinstance(node, nodes.section) or is_end(node, START, END) for node in rest)
         last = next((at for at, stop in enumerate(stops) if stop), None)
-        if last is None or not is_place(rest[last], END):
+        if last is None or not is_end(rest[last], END):
             message = "prediction: its end is missing, or a heading stands before it"
             logger.warning(message, location=start)
             continue
         for node in rest[: last + 1]:
-            around.remove(node)
+            start.parent.remove(node)
         summary = tag("summary", "What happens")
         start += tag("details", summary, *rest[:last], classes=["prediction-rest"], open="open")
-    for end in [node for node in doctree.findall() if is_place(node, END)]:
+    for end in [node for node in doctree.findall() if is_end(node, END)]:
         logger.warning("prediction-end: it ends no prediction", location=end)

@@ -23,23 +23,22 @@ from claimbook.ledger import HOLDS
 from claimbook.ledger.record import VERDICT
 from claimbook.pages import is_second
 from claimbook.site.cells import cell_around, remove_output, section_of
-from claimbook.site.content import content_of
 from claimbook.site.nodes import finished
-from claimbook.site.views import headline, views_of
+from claimbook.site.views import Views, headline, views_of
 
 logger = logging.getLogger(__name__)
 
 
-def place(kind: str, claim: str, html: str = "") -> nodes.raw:
-    """Make the ``mark`` of a row, or the place of its line: a mark's ``line``, or a ``check``."""
+def marker(kind: str, claim: str, html: str = "") -> nodes.raw:
+    """Make the ``mark`` of a row, or what stands for its line: a ``line`` or a ``check``."""
     node = finished(html)
     node[kind] = claim
     return node
 
 
-def places(node: nodes.Element, kind: str) -> list[nodes.raw]:
-    """List the places of a kind in a part of a page."""
-    return [one for one in node.findall(nodes.raw) if kind in one]
+def markers(node: nodes.Element, *kinds: str) -> list[nodes.raw]:
+    """List what stands for rows in a part of a page, of some kinds."""
+    return [one for one in node.findall(nodes.raw) if set(kinds) & set(one.attributes)]
 
 
 class VerdictOutput:
@@ -50,7 +49,7 @@ class VerdictOutput:
     @staticmethod
     def handle_mime(renderer: Any, data: Any, inline: bool) -> list[Node] | None:
         """Return the place of the line; None for outputs of other types."""
-        return [place("check", data.content["id"])] if data.mime_type == VERDICT else None
+        return [marker("check", data.content["id"])] if data.mime_type == VERDICT else None
 
 
 class JudgedRole(SphinxRole):
@@ -58,68 +57,69 @@ class JudgedRole(SphinxRole):
 
     def run(self) -> tuple[list[Node], list[system_message]]:
         """Return the mark; nothing, with a warning, where the row is another page's, or none."""
-        claim, page = self.text.strip(), self.env.docname
-        row = content_of(self.env.app).by_id.get(claim)
+        claim, page, views = self.text.strip(), self.env.docname, views_of(self.env.app)
+        row = views.content.by_id.get(claim)
         if row is None or row["chapter"] != page.rpartition("/")[2]:
             message = "judged: '%s' is no row of this page's block of the ledger"
             logger.warning(message, claim, location=self.get_location())
             return [], []
-        views = views_of(self.env.app)
         listed = f"#checked-{claim}"  # a chapter's first page lists all of its checks
         address = views.address(page, f"book/ledger.html#{claim}") if is_second(page) else listed
         html = views("mark.html", page, row=row, address=address, line=f"line-{claim}")
-        return [place("mark", claim, html)], []
+        return [marker("mark", claim, html)], []
 
 
 def show_lines(app: Sphinx, doctree: nodes.document) -> None:
     """Put the line of each mark behind its paragraph, and write the lines of a page."""
     for paragraph in list(doctree.findall(nodes.paragraph)):
-        if marks := places(paragraph, "mark"):
-            place_behind(paragraph, marks)
-    marked = [mark["mark"] for mark in places(doctree, "mark")]
-    lined = [line["line"] for line in places(doctree, "line") if "open" not in line]
+        if marks := markers(paragraph, "mark"):
+            put_behind(paragraph, marks)
+    marked = [mark["mark"] for mark in markers(doctree, "mark")]
+    lined = [line["line"] for line in markers(doctree, "line") if "open" not in line]
     if sorted(marked) != sorted(set(lined)):
         message = "judged: each mark must stand in a paragraph, and on a page once; got %s"
         logger.warning(message, ", ".join(marked), location=doctree)
     lists = section_of(doctree) is not None
-    for check in places(doctree, "check"):
+    for check in markers(doctree, "check"):
         cell = cell_around(check)
         cell["claims"] = [*cell.get("claims", []), check["check"]]
         cell["ids"].append(f"check-{check['check']}")
         if lists or check["check"] in marked:
             remove_output(check)
-    write_lines(app, doctree)
+    write_lines(views_of(app), app.env.docname, markers(doctree, "line", "check"))
 
 
-def write_lines(app: Sphinx, doctree: nodes.document) -> None:
+def write_lines(views: Views, page: str, lines: Sequence[nodes.raw]) -> None:
     """Write the lines of a page, the first one that has a picture with a link to what it means."""
-    views, explained = views_of(app), False
-    for node in [one for one in doctree.findall(nodes.raw) if "line" in one or "check" in one]:
+    explained = False
+    for node in lines:
         row = views.content.by_id[node.get("line") or node["check"]]
         explain = not explained and headline(row) is not None
         explained = explained or explain
-        given = {
-            "row": row,
-            "anchor": f"line-{row['id']}" if "line" in node else "",
-            "hidden": "line" in node and "open" not in node and row["verdict"] == HOLDS,
-            "explained": explain,
-        }
-        node += nodes.Text(views("line.html", app.env.docname, **given))
+        anchor = f"line-{row['id']}" if "line" in node else ""
+        hidden = bool(anchor) and "open" not in node and row["verdict"] == HOLDS
+        context = {"row": row, "anchor": anchor, "hidden": hidden, "explained": explain}
+        node += nodes.Text(views("line.html", page, **context))
         node["markdown"] = views.in_notebook(row)
 
 
-def place_behind(paragraph: nodes.paragraph, marks: Sequence[nodes.raw]) -> None:
-    """Put the places of the lines of a paragraph's ``marks`` behind it."""
+def put_behind(paragraph: nodes.paragraph, marks: Sequence[nodes.raw]) -> None:
+    """Put the places of the lines of a paragraph's ``marks`` behind it.
+
+    A mark stands directly behind its sentence, without the space before it.
+    """
     around = paragraph.parent
     at = around.index(paragraph)
-    lines = [place("line", mark["mark"]) for mark in marks]
-    if paragraph_words(paragraph):
+    lines = [marker("line", mark["mark"]) for mark in marks]
+    words = (one for one in paragraph.children if one not in marks)
+    if "".join(one.astext() for one in words).strip():
         around.insert(at + 1, lines)
         for mark in marks:
-            touch(mark)
+            before = mark.parent.index(mark) - 1
+            if before >= 0 and isinstance(mark.parent[before], nodes.Text):
+                mark.parent[before] = nodes.Text(mark.parent[before].rstrip())
         return
-    around.remove(paragraph)
-    around.insert(at, lines)
+    around[at : at + 1] = lines
     while at and isinstance(around[at - 1], nodes.raw):
         at -= 1  # the lines of the paragraph before
     if at and isinstance(around[at - 1], nodes.paragraph):
@@ -127,17 +127,3 @@ def place_behind(paragraph: nodes.paragraph, marks: Sequence[nodes.raw]) -> None
     else:
         for line in lines:
             line["open"] = True
-
-
-def paragraph_words(paragraph: nodes.paragraph) -> str:
-    """Return the words of a paragraph without those of its marks."""
-    words = (one for one in paragraph.children if "mark" not in getattr(one, "attributes", ()))
-    return "".join(one.astext() for one in words).strip()
-
-
-def touch(mark: nodes.raw) -> None:
-    """Take the space before a mark away: it stands directly behind its sentence."""
-    around = mark.parent
-    at = around.index(mark)
-    if at and isinstance(around[at - 1], nodes.Text):
-        around[at - 1] = nodes.Text(around[at - 1].rstrip())

@@ -29,6 +29,7 @@ CLASSES = "math notranslate nohighlight"
 NUMBERING = re.compile(r"\\(begin|end)\{(equation|align|alignat|gather)\}")
 LIST = re.compile(r"(?<=\),)(?=\s*\()")  # between the items of (1, 2), (3, 4)
 BREAK = r"\allowbreak "
+TOGETHER = "kept"  # the class of what stands on one line
 PIECE = '<span class="katex-base">'
 OPENING = re.compile(r"[(\[“‘\"']+\Z")
 CLOSING = re.compile(r"-|[\w.,;:!?)\]”’\"']+")
@@ -158,7 +159,7 @@ class KeepTogether(SphinxPostTransform):
         for mark in [node for node in self.document.findall(nodes.raw) if "mark" in node]:
             at = mark.parent.index(mark)
             before = mark.parent[at - 1] if at else None
-            if isinstance(before, nodes.inline) and "kept" in before["classes"]:
+            if isinstance(before, nodes.inline) and TOGETHER in before["classes"]:
                 mark.parent.remove(mark)
                 before += mark
             else:
@@ -173,16 +174,16 @@ def hold(node: nodes.Node, opening: re.Pattern[str], closing: re.Pattern[str]) -
     around = node.parent
     at = around.index(node)
     before, after = around[at - 1 : at], around[at + 1 : at + 2]
-    kept = [node]
-    if before and isinstance(before[0], nodes.Text) and (found := opening.search(before[0])):
-        around[at - 1] = nodes.Text(before[0][: found.start()])
-        kept.insert(0, nodes.Text(found[0]))
-    if after and isinstance(after[0], nodes.Text) and (found := closing.match(after[0])):
-        rest = after[0][found.end() :]
+    box = [node]
+    if before and isinstance(before[0], nodes.Text) and (end := opening.search(before[0])):
+        around[at - 1] = nodes.Text(before[0][: end.start()])
+        box.insert(0, nodes.Text(end[0]))
+    if after and isinstance(after[0], nodes.Text) and (start := closing.match(after[0])):
+        rest = after[0][start.end() :]
         around[at + 1 : at + 2] = [nodes.Text(rest)] if rest else []
-        kept.append(nodes.Text(found[0]))
-    if len(kept) > 1:
-        around[at] = nodes.inline("", "", *kept, classes=["kept"])
+        box.append(nodes.Text(start[0]))
+    if len(box) > 1:
+        around[at] = nodes.inline("", "", *box, classes=[TOGETHER])
 
 
 def add_files(app: Sphinx, config: Config) -> None:

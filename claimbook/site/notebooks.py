@@ -10,6 +10,7 @@ is said of them, are left out.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
@@ -36,7 +37,6 @@ PREFACE = (
     "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
     "the book's repository it runs as it is.*"
 )
-AFTER_THE_NUMBERS = 900  # Sphinx numbers the figures at 500
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
 UNSHOWN = (
     nodes.comment,
@@ -55,8 +55,6 @@ def write_notebooks(app: Sphinx, env: BuildEnvironment) -> list[str]:
     content = content_of(app)
     for chapter in content.chapters:
         page = f"{CHAPTERS.as_posix()}/{chapter}"
-        if page not in env.found_docs:
-            continue
         doctree = env.get_doctree(page)
         doctree[TAKEN_HOME] = True
         env.apply_post_transforms(doctree, page)
@@ -77,31 +75,30 @@ def cells(
     words, done = [PREFACE], 0
     for piece in [*writer.pieces(doctree, 1), len(ran) - 1]:
         if isinstance(piece, str):
-            words.append(piece)
+            words += [piece] if piece else []
             continue
-        if any(words):
-            text = "\n\n".join(filter(None, words))
-            yield v4.new_markdown_cell(text)  # type: ignore[no-untyped-call]
-        yield from (shown(cell, views) for cell in ran[done : piece + 1] if "outputs" in cell)
+        if words:
+            yield v4.new_markdown_cell("\n\n".join(words))  # type: ignore[no-untyped-call]
+        yield from (code_cell(cell, views) for cell in ran[done : piece + 1] if "outputs" in cell)
         words, done = [], piece + 1
 
 
-def shown(cell: Any, views: Views) -> Any:
+def code_cell(cell: Any, views: Views) -> Any:
     """Give a code cell readable verdicts, and fold code that the page folds.
 
     Glued values are for the site alone.
     """
     if "hide-input" in cell.metadata.get("tags", []):
         cell.metadata["jupyter"] = {"source_hidden": True}
-    outputs = [one for one in cell.outputs if "scrapbook" not in one.get("metadata", {})]
-    for output in outputs:
+    cell.outputs = [one for one in cell.outputs if "scrapbook" not in one.get("metadata", {})]
+    for output in cell.outputs:
         if record := record_of(output):
-            said = views.in_notebook(views.content.by_id[record.id])
-            output["data"] = {"text/markdown": said, **output["data"]}
-    cell.outputs = outputs
+            line = views.in_notebook(views.content.by_id[record.id])
+            output["data"] = {"text/markdown": line, **output["data"]}
     return cell
 
 
+@dataclass
 class Markdown:
     """Writes the nodes of one ``page``; ``numbers`` are the page's own, by kind and id.
 
@@ -109,12 +106,9 @@ class Markdown:
     notebook beside this one; of any other link the words stay.
     """
 
-    def __init__(
-        self, numbers: Mapping[str, Mapping[str, Sequence[int]]], page: str, site: str
-    ) -> None:
-        self.numbers = numbers
-        self.page = page
-        self.site = site
+    numbers: Mapping[str, Mapping[str, Sequence[int]]]
+    page: str
+    site: str
 
     def pieces(self, node: nodes.Element, depth: int) -> Iterator[str | int]:
         """Yield the text of a page, and the places of its code cells in the notebook, in order."""
@@ -145,8 +139,8 @@ class Markdown:
         if inside and (sign := SIGNS.get(name or type(node))):
             return words.replace(inside, f"{sign}{inside}{sign}", 1)  # signs must touch the words
         if isinstance(node, nodes.reference) or name == "a":
-            given = node["attributes"].get("href", "") if name else node.get("refuri", "")
-            target = self.address(str(given))
+            link = node["attributes"].get("href", "") if name else node.get("refuri", "")
+            target = self.address(str(link))
             return f"[{words}]({target})" if target and words else words
         return words
 
@@ -160,8 +154,8 @@ class Markdown:
             return target
         if self.site:
             return urljoin(f"{self.site}{self.page}.html", target)
-        found = re.fullmatch(r"(\w+)\.html(#.*)?", target)
-        return f"{found[1]}.ipynb" if found else ""
+        beside = re.fullmatch(r"(\w+)\.html(#.*)?", target)
+        return f"{beside[1]}.ipynb" if beside else ""
 
     def block(self, node: nodes.Node, depth: int = 1) -> str:
         """Write a node as paragraphs; ``depth`` is that of the next heading."""
@@ -219,23 +213,23 @@ class Markdown:
     def exercise(self, node: nodes.Element) -> str:
         """Write an exercise, or a solution that is folded."""
         title, *rest = node.children
-        said = self.blocks(rest)
         if isinstance(node, solution_node):
             summary = " ".join(title.astext().split())  # there Markdown is not read
-            return f"<details>\n<summary>{summary}</summary>\n\n{said}\n\n</details>"
-        words = " ".join(self.inline(title).split())
-        name = f"Exercise {self.number('exercise', node)} {words}".strip()
-        return f"**{name}**\n\n{said}"
+            text = self.blocks(rest)
+            return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
+        words = f"Exercise {self.number('exercise', node)} {self.inline(title)}"
+        return f"**{' '.join(words.split())}**\n\n{self.blocks(rest)}"
 
     def note(self, node: nodes.Element) -> str:
         """Write a note, or a theorem with its number, as a quotation with its title."""
         title = node.next_node(nodes.title)
         rest = self.blocks(child for child in node.children if child is not title)
+        name = "" if title is None else f"**{self.inline(title)}**"
         if "proof" in node["classes"]:
             number = self.number(str(node.get("countertype", "")), node)
-            name = f"{str(node.get('realtype', '')).capitalize()} {number}".rstrip()
-            return as_quotation(f"**{name}** {self.inline(title)}\n\n{rest}")
-        return as_quotation(f"**{self.inline(title)}**\n\n{rest}" if title is not None else rest)
+            kind = f"{str(node.get('realtype', '')).capitalize()} {number}".rstrip()
+            name = f"**{kind}** {self.inline(title)}"
+        return as_quotation(f"{name}\n\n{rest}" if name else rest)
 
     def listed(self, node: nodes.Element) -> str:
         """Write a list; its items may hold blocks."""

@@ -19,41 +19,33 @@ from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import content_of, label
 from claimbook.site.views import views_of
 
-AFTER_SPHINX = 600  # which numbers at 500
 BEFORE, AFTER = 1, 2  # of a page's relations, as Sphinx notes them
 PREFIX = f"{CHAPTERS.as_posix()}/"
 
 
 def label_pages(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Replace the chapters' numbers by labels; no page has to be written anew for it."""
-    sections: dict[str, Any] = dict(env.toc_secnumbers)
-    figures: dict[str, Any] = dict(env.toc_fignumbers)
+    sections: Any = env.toc_secnumbers
+    figures: Any = env.toc_fignumbers
     # of each kind in a chapter, whose pages share their label
-    counted: Mapping[tuple[str, str], Iterator[int]] = defaultdict(lambda: count(1))
+    counts: Mapping[tuple[str, str], Iterator[int]] = defaultdict(lambda: count(1))
     for chapter in content_of(app).chapters:
-        page = f"{PREFIX}{chapter}"
-        if page not in sections:
-            continue
-        own = () if is_second(chapter) else (label(chapter),)
-        sections[page] = {place: () if place else own for place in sections[page]}
+        page, name = f"{PREFIX}{chapter}", label(chapter)
+        own = () if is_second(chapter) else (name,)
+        sections[page] = {anchor: () if anchor else own for anchor in sections.get(page, ())}
         env.titles[page]["secnumber"] = own
         for link in env.tocs[page].findall(nodes.reference):  # the contents at the side
             link["secnumber"] = () if link["anchorname"] else own
         numbers = {}
-        for kind, places in figures.get(page, {}).items():
-            counter = counted[label(chapter), kind]
-            numbers[kind] = {place: (label(chapter), next(counter)) for place in places}
+        for kind, anchors in figures.get(page, {}).items():
+            numbers[kind] = {anchor: (name, next(counts[name, kind])) for anchor in anchors}
         figures[page] = numbers
-    env.toc_secnumbers, env.toc_fignumbers = sections, figures
     return []
 
 
 def add_ways_on(app: Sphinx, page: str, context: dict[str, Any]) -> None:
     """Let "next" lead to the next chapter, and offer the second page beside it."""
     builder: Any = app.builder
-    relations = getattr(builder, "relations", {})
-    if page not in relations:
-        return
 
     def way(to: str | None, what: str = "") -> dict[str, str] | None:
         if to is None:
@@ -61,12 +53,12 @@ def add_ways_on(app: Sphinx, page: str, context: dict[str, Any]) -> None:
         title = builder.render_partial(app.env.titles[to])["title"]
         return {"link": builder.get_relative_uri(page, to), "title": title, "what": what}
 
-    _, before, after = relations[page]
+    _, before, after = builder.relations.get(page, (None, None, None))
     second = after if is_second(after or "") else None
     while is_second(before or ""):
-        before = relations[before][BEFORE]
+        before = builder.relations[before][BEFORE]
     while is_second(after or ""):
-        after = relations[after][AFTER]
+        after = builder.relations[after][AFTER]
     context["prev"] = way(before)
     context["next"] = way(after, "the next question" if (after or "").startswith(PREFIX) else "")
     context["proofs"] = way(second, "the proofs")
@@ -77,9 +69,7 @@ def add_stamp(app: Sphinx, page: str, context: dict[str, Any]) -> None:
 
     It is of the page's own chapter, or of all where it has no code of its own.
     """
-    content, chapter = content_of(app), page.removeprefix(PREFIX)
-    chapters = (
-        [chapter] if page.startswith(PREFIX) and chapter in content.runs else content.chapters
-    )
-    stamp = views_of(app)("stamp.html", page, chapters=chapters, own=chapters == [chapter])
+    every, own = content_of(app).chapters, page.removeprefix(PREFIX)
+    chapters = [own] if page.startswith(PREFIX) and own in every else every
+    stamp = views_of(app)("stamp.html", page, chapters=chapters, own=chapters == [own])
     context["theme_extra_footer"] = stamp + (context.get("theme_extra_footer") or "")

@@ -34,12 +34,12 @@ from claimbook.ledger.text import (
 )
 from claimbook.ledger.verdicts import false_alarm
 from claimbook.pages import first_page, is_second
-from claimbook.runs.notebooks import Run
 from claimbook.site.content import Content, Row, content_of, label
 from claimbook.site.mathematics import formula_html
 
 TEMPLATES = Path(__file__).with_name("templates")
 SIGNS = dict(zip(VERDICTS, "✓◐✗?–", strict=True))
+NUMBER = ("value", "half_width")
 SPECIAL = re.compile(r"([\\`*_\[\]<])")  # what Markdown reads as markup
 WIDTH, ROOM = 96.0, 0.15  # of the picture of an interval, and the share left free at either end
 
@@ -62,43 +62,32 @@ class Views:
         )
         self.environment.globals |= {"content": content, "SIGNS": SIGNS, "VERDICTS": VERDICTS}
         self.environment.tests["is_second"] = is_second
+        of_a_row = (finding, headline, origin, reservation, tightest)
+        others = (first_page, label, picture, quoted, readable, value_of, written)
+        self.environment.filters |= {one.__name__: one for one in (*of_a_row, *others)}
         self.environment.filters |= {
             "md": lambda text: Markup(parser.renderInline(str(text))),
-            "quoted": quoted,
             "named": lambda text: quoted(text, numbers_in),
             "escaped": lambda text: SPECIAL.sub(r"\\\1", str(text)),
             "num": numbers_in,
-            "written": written,
-            "readable": readable,
-            "label": label,
-            "first_page": first_page,
-            "is_second": is_second,
             "run": content.runs.__getitem__,
             "seed": content.seed,
-            "commit": commit,
-            "slug": slug,
+            "slug": lambda verdict: verdict.replace(" ", "-"),  # as a class and in an address
             "own": own_settings,
             "number": named_number,
-            "value_of": value_of,
-            "finding": finding,
-            "reservation": reservation,
-            "headline": headline,
-            "tightest": tightest,
-            "picture": picture,
-            "origin": origin,
             "damaged": is_damaged,
             "tally": lambda rows: Counter(row["verdict"] for row in rows),
         }
 
-    def __call__(self, template: str, page: str, **given: Any) -> str:
-        """Render a template for a page, by its docname: ``to(place)`` is relative to that page."""
+    def __call__(self, template: str, page: str, **context: Any) -> str:
+        """Render a template for a page, by its docname: ``to(target)`` is relative to that page."""
         to = partial(self.address, page)
-        return self.environment.get_template(template).render(**given, to=to).strip()
+        return self.environment.get_template(template).render(**context, to=to).strip()
 
     @staticmethod
-    def address(page: str, place: str) -> str:
-        """Return the address of a place of the site, from a page."""
-        return posixpath.relpath(place, posixpath.dirname(page) or ".")
+    def address(page: str, target: str) -> str:
+        """Return the address of a target within the site, from a page."""
+        return posixpath.relpath(target, posixpath.dirname(page) or ".")
 
     def in_notebook(self, row: Row) -> str:
         """Return the line of a row in Markdown."""
@@ -132,19 +121,7 @@ def quoted(text: str, words: Callable[[str], Markup] = Markup.escape) -> Markup:
     )
 
 
-def commit(run: Run) -> str:
-    """Name the commit that a run was made at, or after where the checkout was not just that."""
-    if run.provenance.get("commit") is None:
-        return "no commit recorded"
-    return f"{'at' if run.provenance.get('clean') else 'after'} commit {run.provenance['commit']}"
-
-
 # ---------------------------------------------------------------- of one row
-
-
-def slug(verdict: str) -> str:
-    """Return a verdict as a CSS class and as a value in an address."""
-    return verdict.replace(" ", "-")
 
 
 def origin(row: Row) -> str:
@@ -162,10 +139,10 @@ def own_settings(row: Row) -> str:
     return "" if row["default_settings"] else " (at your settings)"
 
 
-def value_of(found: Mapping[str, Any]) -> str:
+def value_of(part: Mapping[str, Any]) -> str:
     """Write the number of a row, a part or a control with its half-width."""
-    value = found["value"]
-    return "no value" if value is None else format_value(value, found["half_width"] or 0.0)
+    value = part["value"]
+    return "no value" if value is None else format_value(value, part["half_width"] or 0.0)
 
 
 def comparisons(row: Row) -> dict[str, Comparison]:
@@ -191,25 +168,24 @@ def reservation(row: Row) -> str:
 
 def headline(row: Row) -> Mapping[str, Any] | None:
     """Return the part whose number the row shows, if it is one of the parts."""
-    shown = row["value"], row["half_width"]
-    parts: Sequence[Mapping[str, Any]] = list(row["parts"].values())
-    return next((part for part in parts if (part["value"], part["half_width"]) == shown), None)
+    same = [part for part in row["parts"].values() if all(part[one] == row[one] for one in NUMBER)]
+    return same[0] if same else None
 
 
-def picture(found: Mapping[str, Any]) -> dict[str, float]:
-    """Lay a comparison out: the number with its interval, and the range it is held to."""
-    value, half_width = found["value"], found["half_width"]
-    bound, margin = found["bound"], found["margin"]
+def picture(part: Mapping[str, Any]) -> dict[str, float]:
+    """Lay a comparison out: the number with its interval, and the range that it must lie in."""
+    value, half_width = part["value"], part["half_width"]
+    bound, margin = part["bound"], part["margin"]
     band = {">": (bound, math.inf), "<": (-math.inf, bound), "=": (bound - margin, bound + margin)}
-    start, end = band[found["test"]]
-    places = {"start": start, "end": end, "low": value - half_width, "high": value + half_width}
-    ends = [place for place in places.values() if math.isfinite(place)]
+    start, end = band[part["test"]]
+    marks = {"start": start, "end": end, "low": value - half_width, "high": value + half_width}
+    ends = [mark for mark in marks.values() if math.isfinite(mark)]
     span = (max(ends) - min(ends)) or max(abs(min(ends)), 1.0)
     left, scale = min(ends) - ROOM * span, WIDTH / ((1 + 2 * ROOM) * span)
-    places["dot"] = value
+    marks["dot"] = value
     return {
-        name: round(float(min(max((place - left) * scale, 0.0), WIDTH)), 1)
-        for name, place in places.items()
+        name: round(float(min(max((mark - left) * scale, 0.0), WIDTH)), 1)
+        for name, mark in marks.items()
     }
 
 
@@ -238,15 +214,15 @@ def substitutions(rows: Sequence[Row]) -> dict[str, str]:
     """Return the numbers of the whole ledger that a sentence may name: ``{{ rows_theirs }}``."""
     theirs = [row for row in rows if origin(row) == "theirs"]
     ours = [row for row in rows if origin(row) == "ours"]
-    found = Counter(row["verdict"] for row in theirs)
+    verdicts = Counter(row["verdict"] for row in theirs)
     negative = [row for row in theirs if row["verdict"] in (FAILS, IN_PART)]
     parts = sum(part["half_width"] > 0 for row in rows for part in row["parts"].values())
     return {
         "rows_theirs": str(len(theirs)),
-        "theirs_hold": str(found[HOLDS]),
-        "theirs_in_part": str(found[IN_PART]),
-        "theirs_fail": str(found[FAILS]),
-        "theirs_open": str(len(theirs) - len(negative) - found[HOLDS]),
+        "theirs_hold": str(verdicts[HOLDS]),
+        "theirs_in_part": str(verdicts[IN_PART]),
+        "theirs_fail": str(verdicts[FAILS]),
+        "theirs_open": str(len(theirs) - len(negative) - verdicts[HOLDS]),
         "rows_ours": str(len(ours)),
         "ours_hold": str(sum(row["verdict"] == HOLDS for row in ours)),
         "rows_negative": str(len(negative)),

@@ -15,6 +15,11 @@ def style():
 
 
 @pytest.fixture
+def ax():
+    return figures.panels(1, 1)[1][0]
+
+
+@pytest.fixture
 def drawing():
     """What draws a line with a legend and a formula, anew at each call."""
 

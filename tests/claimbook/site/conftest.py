@@ -72,8 +72,8 @@ def app(content, views, monkeypatch):
     """As much of Sphinx's application as directives, roles and events ask for."""
     from claimbook.site import directives, marks
 
+    monkeypatch.setattr(directives, "content_of", lambda app: content)
     for module in (directives, marks):
-        monkeypatch.setattr(module, "content_of", lambda app: content)
         monkeypatch.setattr(module, "views_of", lambda app: views)
     return SimpleNamespace(env=SimpleNamespace(docname=f"book/chapters/{CHAPTER}"))
 

@@ -48,7 +48,7 @@ def test_only_cells_of_tables_are_touched():
     plain = '<table border="1" class="dataframe"><tr>\n<th>{}</th>\n<td>{}</td>\n</tr></table>'
     written = page + styled.format("relu", "-1") + plain.format("relu", "−0.00 ± 0.02") + page
     read = page + styled.format("ReLU", "−1") + plain.format("ReLU", "0.00\xa0±\xa00.02") + page
-    assert fixes.typeset_numbers(written) == read
+    assert fixes.fix(written) == read
 
 
 def test_the_literature_is_linked_and_used():
