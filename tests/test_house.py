@@ -51,7 +51,7 @@ def module_id(path: Path) -> str:
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """The dotted names of the packages that a module imports, anywhere in it."""
+    """Go through the dotted names of the packages that a module imports, anywhere in it."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGES):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
@@ -169,7 +169,7 @@ def cells_of(name):
 
 
 def length(source):
-    """The lines of a cell that are code."""
+    """List the lines of a cell that are code."""
     lines = [line.strip() for line in source.splitlines()]
     return sum(bool(line) and not line.startswith("#") for line in lines)
 

@@ -237,7 +237,7 @@ CALLS = {
 
 
 def hostile(given: Any) -> Iterator[Any]:
-    """What may stand in the place of a right value."""
+    """List what may come instead of a right value."""
     if not isinstance(given, Tensor):
         yield from (one for one in NUMBERS if one != given)
         return

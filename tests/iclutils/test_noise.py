@@ -22,7 +22,7 @@ EVEN = torch.full((4,), 0.25, dtype=F64)
 
 
 def reduced_labels(sampler: Callable[..., Any], *tasks: Tensor) -> Callable[..., Tensor]:
-    """The labels of 2400 prompts by a sampler of the reduced model."""
+    """Draw the labels of 2400 prompts by a sampler of the reduced model."""
     return lambda variance, draws: (
         sampler(*tasks, reduced.Context(d=4, ell=6, rho=variance), draws, n=2400).y
     )

@@ -53,7 +53,7 @@ class Estimate(NamedTuple):
 
 @functools.cache
 def drawn(draw: Callable[[Generator], Any], i: int) -> Any:
-    """The i-th draw, for all that is read off it."""
+    """Make the i-th draw, for all that is read off it."""
     return draw(stream(0, "scatter", draw.__name__, i))
 
 

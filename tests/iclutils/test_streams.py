@@ -21,7 +21,7 @@ DRAWN = "randint"  # a whole number from a stream that has a name
 
 
 def called(node: ast.Call) -> str:
-    """The last part of the name of what is called."""
+    """Read the last part of the name of what is called."""
     return ast.unparse(node.func).rpartition(".")[2]
 
 
@@ -38,7 +38,7 @@ def computed(node: ast.AST, bound: dict[str, list[ast.AST]], seen: frozenset[str
 
 
 def bindings(scope: ast.AST) -> dict[str, list[ast.AST]]:
-    """What is assigned to each single name in a function; what a loop goes through is left out."""
+    """Collect what is assigned to each single name in a function, but for what loops go through."""
     found: dict[str, list[ast.AST]] = {}
     for node in ast.walk(scope):
         targets = node.targets if isinstance(node, ast.Assign) else []
@@ -49,7 +49,7 @@ def bindings(scope: ast.AST) -> dict[str, list[ast.AST]]:
 
 
 def named_by_values(source: str) -> Iterator[str]:
-    """The streams of a source whose names were computed."""
+    """Find the streams of a source whose names were computed."""
     tree = ast.parse(source)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     inside = {node for function in functions for node in ast.walk(function)}

@@ -11,7 +11,7 @@ from iclutils.regression.training_sets import Fleet, draw_fleet
 
 
 def _gradient(layers, fleet):
-    """The gradient of the sum of all layers' mean squared errors, by autograd."""
+    """Differentiate the sum of all layers' mean squared errors, by autograd."""
     u = layers.u.clone().requires_grad_()
     m = layers.m.clone().requires_grad_()
     Layers(u, m, layers.softmax).loss(fleet).sum().backward()

@@ -19,7 +19,7 @@ def iterating(monkeypatch):
 
 @pytest.fixture(params=["by factors", "by iterations"])
 def each_way(request):
-    """What is small, once as the solver does it and once as it does what is large."""
+    """Solve what is small twice: as the solver does it, and as it does what is large."""
     if request.param == "by iterations":
         request.getfixturevalue("iterating")
 

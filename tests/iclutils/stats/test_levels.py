@@ -21,7 +21,7 @@ TABLE = {
 
 
 def of_a_mean(interval, generator):
-    """The share of means of skewed or normal trials whose interval misses the true mean."""
+    """Count the share of means of skewed or normal trials whose interval misses the true mean."""
     trials = int(re.search(r"\d+", interval)[0])
     shape = (trials, DRAWS * 16 // trials // 4)
     if "log-normal" in interval:
@@ -35,7 +35,7 @@ def of_a_mean(interval, generator):
 
 
 def of_a_difference(interval, generator):
-    """The same of Welch's interval for two normal means, at the worst ratio of their errors."""
+    """Count it for Welch's interval of two normal means, at the worst ratio of their errors."""
     first, second = map(int, re.findall(r"\d+", interval))
     errors = generator.chisquare(first, DRAWS) / first
     others_at_one = generator.chisquare(second, DRAWS) / second

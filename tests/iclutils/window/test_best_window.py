@@ -16,7 +16,7 @@ F64 = torch.float64
 
 
 def well(w, best):
-    """A loss that is a parabola in log w with its minimum 1 at ``best``."""
+    """Make a loss that is a parabola in log w with its minimum 1 at ``best``."""
     return 1 + (w.clamp(min=1e-9) / best).log().square()
 
 
@@ -148,7 +148,7 @@ def test_power_extrapolates_square_root_corrections():
 
 
 def two_exchanged(w):
-    """The same points, of which two neighbours in the middle do not rise."""
+    """Make the same points, of which two neighbours in the middle do not rise."""
     middle = len(w) // 2
     return torch.cat([w[:middle], w[[middle + 1, middle]], w[middle + 2 :]])
 

@@ -3,7 +3,9 @@
 import pytest
 import torch
 
+from iclutils.stats import estimate
 from iclutils.window import label_statistics
+from iclutils.window.theory.linear_attention import LinearUnit
 
 
 @pytest.fixture(autouse=True)
@@ -43,3 +45,13 @@ def test_prompts_of_a_class_are_drawn_anew():
     first, second, _ = label_statistics.prompts_of(label_statistics.CLASSES[0], 3)
     assert first.x.shape[0] == 4_000
     assert not torch.equal(first.x, second.x)
+
+
+@pytest.mark.parametrize("tasks", label_statistics.CLASSES[:2], ids=lambda one: one.name)
+def test_labels_have_the_variance_of_their_class_and_noise_of_the_size_of_l(tasks):
+    """E y² = F + L², L = 1, within 5 standard errors: 6e-7 false alarms."""
+    prompts = label_statistics.prompts_of(tasks, 3)
+    squares = torch.cat([one.y for one in prompts]).square().mean(1)  # tokens share their task
+    measured = estimate(squares)
+    assert prompts[0].y.shape[1] == label_statistics.TOKENS
+    assert abs(measured.value - LinearUnit.of(tasks).power - 1.0) < 5 * measured.se

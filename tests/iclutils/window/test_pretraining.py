@@ -33,7 +33,7 @@ def plain_adam(setting: Setting, trial: int, rate: float, unit: str, tied: bool)
 
 
 def prompt_of_step(setting: Setting, trial: int, t: int) -> Prompt:
-    """The prompt that a unit of the fleet sees in step t, drawn as the module's text says."""
+    """Draw, as the module's text says, the prompt that a unit of the fleet sees in step t."""
     n = setting.n
     q = prompts.default_queries(n)
     block, row = divmod(t, BLOCK)

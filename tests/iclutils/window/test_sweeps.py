@@ -12,7 +12,7 @@ SHORT = {"trials": 2, "steps": 3, "seed": 1}
 
 
 def alone(name, covariates, n, sigma, L, **how):
-    """The sizes and scales of one setting, pretrained alone."""
+    """Pretrain one setting alone: its sizes and scales."""
     setting = Setting(function=by_name(name, 3, L), covariates=covariates, n=n, sigma=sigma)
     run = pretrain([setting], **SHORT, **how)
     return run.norm[0], run.scale[0]
