@@ -109,8 +109,8 @@ def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
 def _whole_transformers(seed: int = 0) -> list[Job]:
     """Eight networks of each kind on the circle: three steepnesses, all three at once, controls.
 
-    Then all three at once for longer; networks that lack a part, at L = 16; shorter and longer
-    prompts and ramps, at L = 4; and the sphere of five dimensions.
+    Then all three at once for longer; networks that lack a part, at L = 16; and shorter and longer
+    prompts and ramps, at L = 4.
     """
     whole: Job = {
         **WHOLE,
@@ -128,8 +128,7 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     parts = [{"hidden": 0}, {"heads": 1}, {"blocks": 1}, {"hidden": 0, "heads": 1, "blocks": 1}]
     middling = whole | {"asked": [4.0]}
     others = [middling | change for change in ({"n": 12}, {"n": 48}, {"tasks": "ramps"})]
-    sphere = [whole | {"d": 5, "steepness": [L], "asked": [L]} for L in (16.0, 4.0, 1.0)]
-    return [*first, *(steep | part for part in parts), *others, *sphere]
+    return [*first, *(steep | part for part in parts), *others]
 
 
 LIST_NETWORKS = 8  # for each list, of the talk's sweep at d = 10
