@@ -19,6 +19,7 @@ from iclutils.regression.theory.roots import Array, newton
 
 Numbers = float | NDArray[np.float64]  # one value, or an array of them that broadcasts
 LARGEST = 1e50  # of a ratio, a variance or a ridge: their products and squares are numbers too
+SMALLEST = 1e-50  # of a ratio
 
 
 def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -> Numbers:
@@ -42,7 +43,7 @@ def checked(name: str, value: ArrayLike, check: Callable[[str, float], float]) -
 
 def positive_ratio(name: str, value: float) -> float:
     """Return ``value`` if it is between 1e-50 and 1e50; else raise ``ValueError``."""
-    return validation.in_range(name, value, 1 / LARGEST, LARGEST)
+    return validation.in_range(name, value, SMALLEST, LARGEST)
 
 
 def bounded(name: str, value: float) -> float:
