@@ -98,7 +98,7 @@ def code_cell(cell: Any, views: Views) -> Any:
     return cell
 
 
-@dataclass
+@dataclass(frozen=True)
 class Markdown:
     """Writes the nodes of one ``page``; ``numbers`` are the page's own, by kind and id.
 
