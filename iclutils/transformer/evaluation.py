@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from scipy import special
 from torch import Tensor
 
 from iclutils import validation
@@ -103,21 +102,6 @@ def near_share(
     It is above 1 where influences far from the query are negative on the whole.
     """
     return (J * (angle < NEAR)).sum((-2, -1)) / J.sum((-2, -1))
-
-
-def even_share(d: int) -> float:
-    r"""The share of the unit sphere in dimension ``d`` within 45° of a point.
-
-    .. math:: \int_0^{\pi/4}\sin^{d-2}\theta\,d\theta\Big/\int_0^\pi\sin^{d-2}\theta\,d\theta
-
-    It is what :func:`near_share` is of examples that all count alike. Raises ``ValueError`` for d
-    below 2.
-
-    >>> [round(even_share(d), 4) for d in (2, 5)]
-    [0.25, 0.0581]
-    """
-    validation.whole("d", d, low=2)
-    return float(special.betainc((d - 1) / 2, 0.5, math.sin(NEAR) ** 2)) / 2
 
 
 def profile(

@@ -56,7 +56,7 @@ def transformers_on_kinks(
 ) -> dict[str, Any]:
     """A job: a fleet of networks of one shape, trained on kinks and asked on prompts of their own.
 
-    The ``tasks`` may be waves in their place; a job that does not say has kinks.
+    The ``tasks`` may be ramps in their place; a job that does not say has kinks.
     A prompt of training has one of the steepnesses ``steepness``; those of the tests have each of
     ``asked`` in turn. For ``"network"``, ``"softmax"`` and ``"kriging"`` (the two rivals that are
     best in training, on the same prompts) and for each steepness asked, network by network: the

@@ -8,7 +8,6 @@ import torch
 from iclutils.randomness import normal, stream
 from iclutils.transformer.evaluation import (
     angles,
-    even_share,
     influence,
     near_share,
     profile,
@@ -75,17 +74,6 @@ def test_shares_and_profile_by_hand():
     J = torch.tensor([[0.75, 0.5, -0.25]], dtype=torch.float64)
     assert float(near_share(J, angle)) == 0.75
     assert profile(J, angle).tolist() == [0.75, *[0.0] * 5, 0.5, *[0.0] * 4, -0.25]
-
-
-def test_an_even_average_has_the_share_of_the_sphere():
-    x = torch.nn.functional.normalize(
-        normal(1, 100_000, 5, generator=stream(0, "places on the sphere")), dim=-1
-    )
-    near = near_share(torch.full((1, 100_000), 1e-5).double(), angles(x, x[:, :1]))
-    # four standard errors of a share of 0.058
-    assert abs(float(near) - even_share(5)) < 4 * (0.058 / 100_000) ** 0.5
-    with pytest.raises(ValueError, match="d must be at least 2"):
-        even_share(1)
 
 
 def test_bad_input_is_refused():
