@@ -93,8 +93,8 @@ X.explorers.directions = {
     {name: "the rest three times as long", settings: {cv: 3}},
     {name: "later: waves on the sphere", settings: {link: "cosine", where: "sphere"}},
   ],
-  controls: [slider("wv", "looks at what does not matter",
-    even(0, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what matters"
+  controls: [slider("wv", "how much it looks at what does not matter",
+    even(0, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what does"
       : `${X.plain(x)} times as much`),
   choice("link", "labels", [["linear", "linear"], ["quadratic", "bowls"], ["cosine", "waves"]],
     "linear"),
