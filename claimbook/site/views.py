@@ -168,7 +168,8 @@ def reservation(row: Row) -> str:
 
 def headline(row: Row) -> Mapping[str, Any] | None:
     """Return the part whose number the row shows, if it is one of the parts."""
-    same = [part for part in row["parts"].values() if all(part[one] == row[one] for one in NUMBER)]
+    number = {field: row[field] for field in NUMBER}
+    same = [part for part in row["parts"].values() if number.items() <= part.items()]
     return same[0] if same else None
 
 

@@ -36,7 +36,7 @@ def influence(
     answer: Callable[[Float[Tensor, "*prompts n"]], Float[Tensor, "*prompts"]],
     y: Float[Tensor, "*prompts n"],
 ) -> Response:
-    """The answers of a function of the labels ``y``, and their derivatives by one backward pass.
+    """Compute the answers of a function of the labels ``y``, and their derivatives.
 
     Each answer may depend on the labels of its own prompt alone. Raises ``ValueError`` where the
     answers have another shape than the prompts.
@@ -46,11 +46,11 @@ def influence(
     [[0.5, 0.5]]
     """
     y = y.detach().requires_grad_()
-    found = answer(y)
-    if found.shape != y.shape[:-1]:
-        raise ValueError(f"answer must be one for each prompt, {y.shape[:-1]}; got {found.shape}")
-    (derivative,) = torch.autograd.grad(found.sum(), y)
-    return Response(found.detach(), derivative)
+    value = answer(y)
+    if value.shape != y.shape[:-1]:
+        raise ValueError(f"answer must be one for each prompt, {y.shape[:-1]}; got {value.shape}")
+    (derivative,) = torch.autograd.grad(value.sum(), y)
+    return Response(value.detach(), derivative)
 
 
 def respond(
@@ -59,7 +59,7 @@ def respond(
     prompt: Prompt,
     unit: float,
 ) -> Response:
-    """The answers of a fleet at the first query of each prompt, and the influences, in float64.
+    """Compute a fleet's answers at the first query of each prompt, and the influences, in float64.
 
     ``prompt`` has the axes (networks, prompts). ``unit`` is that of labels and answers
     (:attr:`.samplers.Kinks.unit`); an influence has none. Raises ``ValueError`` as
@@ -67,7 +67,7 @@ def respond(
     """
     validation.positive("unit", unit)
     weights = weights.detach()
-    found = []
+    parts = []
     for start in range(0, prompt.x.shape[1], CHUNK):
         some = slice(start, start + CHUNK)
         x = prompt.x[:, some].to(weights.dtype)
@@ -78,24 +78,24 @@ def respond(
         ) -> Float[Tensor, "networks prompts"]:
             return answers(architecture, weights, x, y, query).squeeze(-1)
 
-        found.append(influence(answer, prompt.y[:, some].to(weights.dtype) / unit))
+        parts.append(influence(answer, prompt.y[:, some].to(weights.dtype) / unit))
     return Response(
-        unit * torch.cat([part.answer for part in found], 1).double(),
-        torch.cat([part.influence for part in found], 1).double(),
+        unit * torch.cat([part.answer for part in parts], 1).double(),
+        torch.cat([part.influence for part in parts], 1).double(),
     )
 
 
 def angles(
     x: Float[Tensor, "*prompts n d"], query: Float[Tensor, "*prompts q d"]
 ) -> Float[Tensor, "*prompts n"]:
-    """The angle between each example and the first query, for unit vectors, from 0 to π."""
+    """Compute the angle between each example and the first query, for unit vectors, 0 to π."""
     return (x.double() @ query[..., 0, :, None].double()).squeeze(-1).clamp(-1, 1).arccos()
 
 
 def near_share(
     J: Float[Tensor, "*networks prompts n"], angle: Float[Tensor, "*networks prompts n"]
 ) -> Float[Tensor, "*networks"]:
-    r"""The share of all influence that lies within 45° of the query, in sums over the prompts.
+    r"""Compute the share of all influence within 45° of the query, in sums over the prompts.
 
     .. math:: \sum_{\mathrm{near}}J_i \Big/ \sum_i J_i
 
@@ -107,10 +107,10 @@ def near_share(
 def profile(
     J: Float[Tensor, "*networks prompts n"], angle: Float[Tensor, "*networks prompts n"]
 ) -> Float[Tensor, "*networks bins"]:
-    """The mean influence of an example in each of 12 bins of its angle to the query."""
-    place = (angle / math.pi * BINS).long().clamp(max=BINS - 1)
-    found = []
+    """Average the influence of an example in each of 12 bins of its angle to the query."""
+    bins = (angle / math.pi * BINS).long().clamp(max=BINS - 1)
+    means = []
     for k in range(BINS):
-        inside = (place == k).to(J.dtype)
-        found.append((J * inside).sum((-2, -1)) / inside.sum((-2, -1)).clamp(min=1))
-    return torch.stack(found, -1)
+        inside = (bins == k).to(J.dtype)
+        means.append((J * inside).sum((-2, -1)) / inside.sum((-2, -1)).clamp(min=1))
+    return torch.stack(means, -1)

@@ -34,7 +34,7 @@ def transformers_on_letters(
     networks: int,
     seed: int,
 ) -> dict[str, Any]:
-    """A job: a fleet of networks of one shape, trained on ``K`` letters, the first of share ``p1``.
+    """Run a job: a fleet of networks of one shape on ``K`` letters, the first of share ``p1``.
 
     What :class:`.letter_training.Course` holds, for queries on the dominant letter and on rare
     ones, step by step, each a list with an entry a network.
@@ -50,11 +50,11 @@ def transformers_on_letters(
 
 
 def describe_course(course: Course) -> dict[str, Any]:
-    """What the record holds of a training, to four decimals."""
-    found: dict[str, Any] = {"at": course.at, "loss": _rounded(course.loss)}
+    """Summarise a training for the record, to four decimals."""
+    record: dict[str, Any] = {"at": course.at, "loss": _rounded(course.loss)}
     for name in ("error", "own", "dominant"):
-        found[name] = dict(zip(KINDS, _rounded(getattr(course, name)), strict=True))
-    return found
+        record[name] = dict(zip(KINDS, _rounded(getattr(course, name)), strict=True))
+    return record
 
 
 def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job:
@@ -62,10 +62,10 @@ def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    wanted = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed
-    chosen = [job for job in jobs if all(job[key] == wanted[key] for key in wanted)]
+    settings = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed
+    chosen = [job for job in jobs if settings.items() <= job.items()]
     if len(chosen) != 1:
-        raise ValueError(f"jobs must have one fleet with {wanted}; got {len(chosen)}")
+        raise ValueError(f"jobs must have one fleet with {settings}; got {len(chosen)}")
     return chosen[0]
 
 
@@ -75,7 +75,7 @@ def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]
 
 
 def exponent_in_K(logs: Mapping[int, Float[Tensor, " networks"]]) -> stats.Estimate:
-    r"""The a of :math:`T\propto K^a`: the slope of the line through the ``logs`` of T of networks.
+    r"""Fit the a of :math:`T\propto K^a`: the slope of the line through the ``logs`` of T.
 
     ``logs`` has the networks' logarithms for each K; what is scattered around the line is the
     networks. Raises ``ValueError`` for one K alone and for fewer than 3 networks.
@@ -84,12 +84,12 @@ def exponent_in_K(logs: Mapping[int, Float[Tensor, " networks"]]) -> stats.Estim
     >>> round(exponent_in_K(logs).value, 3)
     2.0
     """
-    places = [torch.full_like(found, math.log(K)) for K, found in logs.items()]
+    places = [torch.full_like(values, math.log(K)) for K, values in logs.items()]
     return stats.line(torch.cat(places), torch.cat(list(logs.values()))).estimate
 
 
 def _rounded(values: Float[Tensor, "*shape"]) -> Any:
-    """The numbers as nested lists, to four decimals."""
+    """Round numbers to four decimals, as nested lists."""
     if values.ndim == 0:
         return round(float(values), 4)
     return [_rounded(value) for value in values]

@@ -74,10 +74,10 @@ def train_on_letters(
 
     >>> small, letters = Architecture(3, width=8), Letters(3, 50)
     >>> descent = Descent("AdamW", 0.01, 100, prompts=8)
-    >>> found = train_on_letters(small, letters, descent, 0, [0], points=4)
-    >>> found.at
+    >>> course = train_on_letters(small, letters, descent, 0, [0], points=4)
+    >>> course.at
     [0, 10, 22, 46, 100]
-    >>> bool(found.error[0, -1] < found.error[0, 0])
+    >>> bool(course.error[0, -1] < course.error[0, 0])
     True
     """
     steps = _check(descent)
@@ -87,11 +87,11 @@ def train_on_letters(
     optimiser = _optimiser(weights, descent)
     test = draw_test_letters(letters, tests, seed, networks)
     at = sorted(step for step in records if step <= steps)
-    found, losses = [], []
+    history, losses = [], []
     batches = training_letters(letters, descent.queries, descent.prompts, steps, seed, networks)
     for step in range(steps + 1):
         if step in at:
-            found.append(describe(architecture, weights.detach(), test))
+            history.append(describe(architecture, weights.detach(), test))
         if step == steps:
             break
         prompt = next(batches)
@@ -100,7 +100,7 @@ def train_on_letters(
         loss.sum().backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         losses.append(loss.detach())
-    error, own, dominant = (torch.stack(parts, 1).double() for parts in zip(*found, strict=True))
+    error, own, dominant = (torch.stack(parts, 1).double() for parts in zip(*history, strict=True))
     course = Course(at, error, own, dominant, torch.stack(losses[:BLOCK]).mean(0).double())
     if not bool(torch.isfinite(course.error).all()):
         raise RuntimeError(f"rate must be smaller; with {descent.rate:g} a network diverged")
@@ -110,7 +110,7 @@ def train_on_letters(
 def describe(
     architecture: Architecture, weights: Float[Tensor, "networks P"], test: LetterPrompt
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The error and the influences ``own`` and ``dominant`` of :class:`Course` at some weights.
+    """Measure the error and the influences of :class:`Course` at some weights.
 
     Each is (kinds, networks). The first half of the ``test`` prompts asks for the dominant letter.
     """
@@ -120,10 +120,12 @@ def describe(
 
     response = influence(answer, test.labels)
     error = (response.answer - test.target.squeeze(-1)).square()
-    own = response.influence.gather(-1, test.asked).squeeze(-1)
-    parts = (error, own, response.influence[..., DOMINANT])
-    by_kind = [torch.stack([half.mean(1) for half in part.chunk(2, 1)]) for part in parts]
-    return by_kind[0], by_kind[1], by_kind[2]
+    own = response.influence.gather(-1, test.letter).squeeze(-1)
+
+    def by_kind(values: Float[Tensor, "networks prompts"]) -> Float[Tensor, "kinds networks"]:
+        return values.view(len(values), 2, -1).mean(2).mT
+
+    return by_kind(error), by_kind(own), by_kind(response.influence[..., DOMINANT])
 
 
 def _answer(

@@ -49,19 +49,23 @@ class Letters:
 class LetterPrompt(NamedTuple):
     """A batch of prompts; their examples are the letters 0 to K − 1, each once, with its count.
 
-    ``asked`` is the letter of each query, and ``target`` its label.
+    ``letter`` is the letter of each query, and ``target`` its label.
     """
 
     labels: Float[Tensor, "*prompts K"]
     counts: Float[Tensor, "*prompts K"]
-    asked: Int[Tensor, "*prompts q"]
+    letter: Int[Tensor, "*prompts q"]
     target: Float[Tensor, "*prompts q"]
 
+    def at(self, step: int) -> "LetterPrompt":
+        """Select the prompts of one entry of the first axis."""
+        return LetterPrompt(*(part[step] for part in self))
+
     def places(self) -> tuple[Float[Tensor, "*prompts K K"], Float[Tensor, "*prompts q K"]]:
-        """The letters and the queries as vectors, :math:`x = e_m`."""
+        """Write the letters and the queries as vectors, :math:`x = e_m`."""
         K = self.labels.shape[-1]
         every = torch.eye(K, dtype=self.labels.dtype)
-        return every.expand(*self.labels.shape, K), every[self.asked]
+        return every.expand(*self.labels.shape, K), every[self.letter]
 
 
 def draw_letters(
@@ -80,8 +84,8 @@ def draw_letters(
     counts = draw_counts(letters.p, letters.N, size, generator)
     labels = normal(*size, letters.K, generator=generator)
     many = math.prod(size) * queries
-    asked = torch.multinomial(letters.p, many, replacement=True, generator=generator)
-    return _ask(labels, counts, asked.view(*size, queries))
+    letter = torch.multinomial(letters.p, many, replacement=True, generator=generator)
+    return _ask(labels, counts, letter.view(*size, queries))
 
 
 def training_letters(
@@ -94,12 +98,12 @@ def training_letters(
     """
     for block in range(math.ceil(steps / BLOCK)):
         role = f"training on letters, block {block}"
-        drawn = [
+        batches = [
             draw_letters(letters, queries, (BLOCK, prompts), stream(seed, role, letters.K, network))
             for network in networks
         ]
         for step in range(min(BLOCK, steps - block * BLOCK)):
-            yield _together([LetterPrompt(*(part[step] for part in one)) for one in drawn])
+            yield _together([batch.at(step) for batch in batches])
 
 
 def draw_test_letters(
@@ -110,19 +114,19 @@ def draw_test_letters(
     The first half of the second axis asks for the dominant letter; each of the others asks for a
     rare one, all equally likely.
     """
-    found = []
+    of_networks = []
     for network in networks:
         generator = stream(seed, "test on letters", letters.K, network)
         plain = draw_letters(letters, 1, (2 * prompts,), generator)
-        asked = torch.randint(1, letters.K, (2 * prompts, 1), generator=generator)
-        asked[:prompts] = DOMINANT
-        found.append(_ask(plain.labels, plain.counts, asked))
-    return _together(found)
+        letter = torch.randint(1, letters.K, (2 * prompts, 1), generator=generator)
+        letter[:prompts] = DOMINANT
+        of_networks.append(_ask(plain.labels, plain.counts, letter))
+    return _together(of_networks)
 
 
-def _ask(labels: Tensor, counts: Tensor, asked: Tensor) -> LetterPrompt:
-    """Prompts whose queries are the letters ``asked``."""
-    return LetterPrompt(labels, counts, asked, labels.gather(-1, asked))
+def _ask(labels: Tensor, counts: Tensor, letter: Tensor) -> LetterPrompt:
+    """Make prompts with one ``letter`` for each query."""
+    return LetterPrompt(labels, counts, letter, labels.gather(-1, letter))
 
 
 def _together(prompts: Sequence[LetterPrompt]) -> LetterPrompt:
@@ -130,6 +134,6 @@ def _together(prompts: Sequence[LetterPrompt]) -> LetterPrompt:
     return LetterPrompt(
         torch.stack([prompt.labels for prompt in prompts]).float(),
         torch.stack([prompt.counts for prompt in prompts]).float(),
-        torch.stack([prompt.asked for prompt in prompts]),
+        torch.stack([prompt.letter for prompt in prompts]),
         torch.stack([prompt.target for prompt in prompts]).float(),
     )

@@ -57,7 +57,7 @@ def transformer_on_list(
     keep: bool,
     seed: int,
 ) -> dict[str, Any]:
-    """A job: one transformer on a list of ``tasks``, by a curriculum, and where it looks.
+    """Run a job: one transformer on a list of ``tasks``, by a curriculum, and where it looks.
 
     The training is that of :func:`iclutils.regression.sweep_jobs.transformer_by_curriculum` with
     the same arguments. For prompts on ``"new"`` tasks and on the ``"practised"`` ones, of the
@@ -91,7 +91,7 @@ def transformer_on_list(
             "by heart": Response(*heart),
         }
         results[name] = {
-            who: describe(said, best.influence, prompts) for who, said in answers.items()
+            who: describe(response, best.influence, prompts) for who, response in answers.items()
         }
     if keep:
         results["weights"] = storage.pack_arrays({name: w[0] for name, w in weights.items()})
@@ -108,7 +108,7 @@ def draw_prompts(
 
 
 def respond(architecture: Architecture, weights: Weights, prompts: Prompts) -> Response:
-    """The answers of one network, and the influence of each example."""
+    """Compute the answers of one network, and the influence of each example."""
     exact = {name: w.detach().double() for name, w in weights.items()}
     last = torch.zeros(len(prompts.y), 1, dtype=torch.float64)
     places = torch.cat([prompts.x, prompts.query.unsqueeze(1)], 1)
@@ -121,20 +121,20 @@ def respond(architecture: Architecture, weights: Weights, prompts: Prompts) -> R
 
 
 def describe(
-    said: Response, of_ridge: Float[Tensor, "prompts n"], prompts: Prompts
+    response: Response, of_ridge: Float[Tensor, "prompts n"], prompts: Prompts
 ) -> dict[str, float]:
-    """What the record holds of answers and influences, to four digits.
+    """Summarise answers and influences for the record, to four digits.
 
     ``error`` is the mean squared error, ``looks`` the median over prompts of the sum of squared
     influences over that of ridge, at least 10⁻⁶, ``squares`` the mean of that sum, and ``follows``
     the share of a small move of the task that the answer follows.
     """
-    squares = said.influence.square().sum(-1)
+    squares = response.influence.square().sum(-1)
     looks = (squares / of_ridge.square().sum(-1)).median().clamp(min=LEAST)
     toward = (prompts.x @ prompts.query.unsqueeze(-1)).squeeze(-1)
-    follows = (said.influence * toward).sum(-1).mean() / prompts.query.square().sum(-1).mean()
+    follows = (response.influence * toward).sum(-1).mean() / prompts.query.square().sum(-1).mean()
     numbers = {
-        "error": (said.answer - prompts.target).square().mean(),
+        "error": (response.answer - prompts.target).square().mean(),
         "looks": looks,
         "squares": squares.mean(),
         "follows": follows,

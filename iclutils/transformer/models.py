@@ -54,19 +54,19 @@ class Architecture:
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Name and shape of every array; matrices act from the right, (inputs, outputs)."""
         d, hidden = self.width, self.hidden
-        found = {"embed": (self.d + 2, d), "embed bias": (1, d)}
+        shapes = {"embed": (self.d + 2, d), "embed bias": (1, d)}
         for i in range(self.blocks):
-            found |= {f"scale {i}": (1, d), f"shift {i}": (1, d)}
-            found |= {f"{name} {i}": (d, d) for name in "QKVO"}
-            found |= {f"{name} bias {i}": (1, d) for name in "QKVO"}
+            shapes |= {f"scale {i}": (1, d), f"shift {i}": (1, d)}
+            shapes |= {f"{name} {i}": (d, d) for name in "QKVO"}
+            shapes |= {f"{name} bias {i}": (1, d) for name in "QKVO"}
             if hidden:
-                found |= {f"dense scale {i}": (1, d), f"dense shift {i}": (1, d)}
-                found |= {f"up {i}": (d, hidden), f"up bias {i}": (1, hidden)}
-                found |= {f"down {i}": (hidden, d), f"down bias {i}": (1, d)}
-        return found | {"scale": (1, d), "shift": (1, d), "read": (d, 1), "read bias": (1, 1)}
+                shapes |= {f"dense scale {i}": (1, d), f"dense shift {i}": (1, d)}
+                shapes |= {f"up {i}": (d, hidden), f"up bias {i}": (1, hidden)}
+                shapes |= {f"down {i}": (hidden, d), f"down bias {i}": (1, d)}
+        return shapes | {"scale": (1, d), "shift": (1, d), "read": (d, 1), "read bias": (1, 1)}
 
     def parameters(self) -> int:
-        """How many numbers are trained.
+        """Count the numbers that are trained.
 
         >>> Architecture(2).parameters()
         25665
@@ -85,15 +85,15 @@ class Architecture:
             parts = []
             for name, shape in self.shapes().items():
                 if shape[0] > 1:
-                    drawn = normal(*shape, generator=generator) / math.sqrt(shape[0])
+                    array = normal(*shape, generator=generator) / math.sqrt(shape[0])
                 else:
-                    drawn = torch.full(shape, float("scale" in name), dtype=torch.float64)
-                parts.append(drawn.flatten())
+                    array = torch.full(shape, float("scale" in name), dtype=torch.float64)
+                parts.append(array.flatten())
             rows.append(torch.cat(parts))
         return start(torch.stack(rows)).float()
 
     def named(self, weights: Float[Tensor, "networks P"]) -> Weights:
-        """The arrays of a fleet by name, as views of the one matrix; each with a leading axis."""
+        """Split the one matrix into arrays by name, as views; each has a leading axis."""
         validation.shape("weights", weights, "N P", P=self.parameters())
         shapes = self.shapes()
         parts = torch.split(weights, [math.prod(shape) for shape in shapes.values()], 1)
@@ -121,7 +121,7 @@ def answers(
     query: Float[Tensor, "networks prompts q d"],
     counts: Float[Tensor, "networks prompts n"] | None = None,
 ) -> Float[Tensor, "networks prompts q"]:
-    """The answers of N networks at the queries of their own prompts.
+    """Compute the answers of N networks at the queries of their own prompts.
 
     Labels and answers are in the network's unit (:attr:`.samplers.Kinks.unit`). Where examples are
     equal, one may stand for all: ``counts`` says for how many, and 0 leaves it out. Only what the
@@ -140,11 +140,11 @@ def answers(
     named = architecture.named(weights)
     examples = torch.cat([x, y.unsqueeze(-1), torch.zeros_like(y).unsqueeze(-1)], -1)
     mark = torch.tensor([0.0, 1.0], dtype=query.dtype).expand(*query.shape[:-1], 2)
-    asked = torch.cat([query, mark], -1)
+    queries = torch.cat([query, mark], -1)
     embed, bias = named["embed"], named["embed bias"]
     # the rows of the examples, then those of the queries
     seen = torch.baddbmm(bias, examples.reshape(count, prompts * n, d + 2), embed)
-    h = torch.baddbmm(bias, asked.reshape(count, prompts * q, d + 2), embed)
+    h = torch.baddbmm(bias, queries.reshape(count, prompts * q, d + 2), embed)
     for i in range(architecture.blocks):
         last = i == architecture.blocks - 1
         normed = _norm(seen, named[f"scale {i}"], named[f"shift {i}"])
@@ -178,7 +178,7 @@ def _attend(
     prompts: int,
     mask: Float[Tensor, "groups 1 1 n"] | None,
 ) -> Float[Tensor, "N rows width"]:
-    """What the heads of block ``i`` make of the examples for some rows, side by side.
+    """Compute what the heads of block ``i`` make of the examples for some rows, side by side.
 
     ``mask`` is added to the scores.
     """

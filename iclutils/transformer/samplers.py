@@ -117,14 +117,14 @@ def training_prompts(
     """Yield the minibatch of each of ``steps`` steps, ``prompts`` for each network, in float32."""
     for block in range(math.ceil(steps / BLOCK)):
         role = f"training of transformers, block {block}"
-        drawn = draw_for_networks(kinks, queries, (BLOCK, prompts), seed, role, networks)
-        parts = [part.float() for part in (drawn.x, drawn.y, drawn.query, drawn.target)]
+        batch = draw_for_networks(kinks, queries, (BLOCK, prompts), seed, role, networks)
+        parts = [part.float() for part in (batch.x, batch.y, batch.query, batch.target)]
         for step in range(min(BLOCK, steps - block * BLOCK)):
             yield Prompt(*(part[:, step] for part in parts))
 
 
 def _words(kinks: Kinks) -> tuple[str | int, ...]:
-    """What tells one class of prompts from another in the name of a stream."""
+    """Return what tells one class of prompts from another in the name of a stream."""
     return kinks.d, kinks.n, f"{kinks.sigma:g}", *(f"{L:g}" for L in kinks.steepness)
 
 

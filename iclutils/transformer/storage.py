@@ -55,15 +55,15 @@ def pack_arrays(arrays: Mapping[str, Float[Tensor, "inputs outputs"]]) -> dict[s
 
 
 def unpack(architecture: Architecture, *packed: dict[str, Any]) -> Float[Tensor, "networks P"]:
-    """The weights of several networks, in double precision.
+    """Unpack the weights of several networks, in double precision.
 
     Raises ``KeyError`` where one has no scales or data, ``ValueError`` where their number is not
     that of the architecture.
     """
-    rows = [
-        torch.cat([array.flatten() for array in unpack_arrays(architecture.shapes(), one).values()])
-        for one in packed
-    ]
+    rows = []
+    for one in packed:
+        arrays = unpack_arrays(architecture.shapes(), one)
+        rows.append(torch.cat([array.flatten() for array in arrays.values()]))
     return torch.stack(rows)
 
 

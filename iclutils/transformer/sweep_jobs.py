@@ -54,7 +54,7 @@ def transformers_on_kinks(
     seed: int,
     tasks: str = "kinks",
 ) -> dict[str, Any]:
-    """A job: a fleet of networks of one shape, trained on kinks and asked on prompts of their own.
+    """Run a job: a fleet of networks of one shape, trained on kinks and asked on other prompts.
 
     The ``tasks`` may be ramps in their place; a job that does not say has kinks.
     A prompt of training has one of the steepnesses ``steepness``; those of the tests have each of
@@ -69,15 +69,15 @@ def transformers_on_kinks(
     kinks = kind(d, n, sigma, tuple(steepness), shuffled)
     architecture = Architecture(d, blocks, heads, hidden=hidden)
     numbers = range(networks)
-    found = train(architecture, kinks, Schedule(steps), seed, numbers)
+    run = train(architecture, kinks, Schedule(steps), seed, numbers)
     honest = kind(d, n, sigma, tuple(steepness))
     places = draw_for_networks(honest, 1, (PLACES,), seed, "places for the window", [0])
     window = best_softmax(honest.covariance, places.x[0], places.query[0], sigma)
-    said: dict[str, Any] = {"network": [], "softmax": [], "kriging": []}
+    record: dict[str, Any] = {"network": [], "softmax": [], "kriging": []}
     for L in asked:
         prompt = draw_for_networks(kind(d, n, sigma, (L,)), 1, (TEST_PROMPTS,), seed, ROLE, numbers)
-        response = respond(architecture, found.weights, prompt, kinks.unit)
-        said["network"].append(describe(response.answer, response.influence, prompt))
+        response = respond(architecture, run.weights, prompt, kinks.unit)
+        record["network"].append(describe(response.answer, response.influence, prompt))
         linear = {
             "softmax": softmax_weights(window.w, prompt.x, prompt.query).squeeze(-2),
             "kriging": kriging_weights(honest.covariance, prompt.x, prompt.query, sigma).squeeze(
@@ -85,12 +85,12 @@ def transformers_on_kinks(
             ),
         }
         for name, J in linear.items():
-            said[name].append(describe((J * prompt.y).sum(-1), J, prompt))
-    return said | {
+            record[name].append(describe((J * prompt.y).sum(-1), J, prompt))
+    return record | {
         "w": digits(torch.tensor(window.w)),
-        "losses": digits(found.losses[0]),
-        "last": digits(found.losses[-4:].mean(0)),
-        "weights": storage.pack(architecture, found.weights[0]),
+        "losses": digits(run.losses[0]),
+        "last": digits(run.losses[-4:].mean(0)),
+        "weights": storage.pack(architecture, run.weights[0]),
     }
 
 
@@ -99,7 +99,7 @@ def describe(
     J: Float[Tensor, "networks prompts n"],
     prompt: Prompt,
 ) -> dict[str, Any]:
-    """What the record holds of answers and influences, each a list with an entry a network."""
+    """Summarise answers and influences for the record, each by a list with an entry a network."""
     angle = angles(prompt.x, prompt.query)
     return {
         "error": digits((answer - prompt.target[..., 0]).square().mean(1)),
@@ -115,12 +115,11 @@ def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    wanted = WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | changed
-    chosen = [
-        job for job in jobs if all(job.get(key, "kinks") == wanted[key] for key in wanted)
-    ]  # a job that does not say has kinks
+    settings = WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | changed
+    # a job that does not say has kinks
+    chosen = [job for job in jobs if settings.items() <= {"tasks": "kinks", **job}.items()]
     if len(chosen) != 1:
-        raise ValueError(f"jobs must have one fleet with {wanted}; got {len(chosen)}")
+        raise ValueError(f"jobs must have one fleet with {settings}; got {len(chosen)}")
     return chosen[0]
 
 
@@ -130,7 +129,7 @@ def numbers_of(job: Job, who: str, L: float, what: str) -> Float[Tensor, "networ
 
 
 def digits(values: Float[Tensor, "*shape"]) -> Any:
-    """The numbers as nested lists, to five digits."""
+    """Round numbers to five digits, as nested lists."""
     if values.ndim == 0:
         return float(f"{float(values):.5g}")
     return [digits(value) for value in values]

@@ -30,7 +30,7 @@ class Schedule(NamedTuple):
     decay: float = 1e-4
 
     def rate_at(self, step: int) -> float:
-        """The learning rate at ``step``, which counts from 0.
+        """Compute the learning rate at ``step``, which counts from 0.
 
         >>> [round(Schedule(100, rate=1.0).rate_at(step), 3) for step in (0, 9, 55, 99)]
         [0.1, 1.0, 0.5, 0.0]
@@ -67,8 +67,8 @@ def train(
     schedule is out of its range, ``RuntimeError`` where a network diverges.
 
     >>> kinks = Kinks(2, 6, 1.0, (4.0,))
-    >>> found = train(Architecture(2, width=8), kinks, Schedule(100, prompts=8), 0, [0, 1])
-    >>> bool((found.losses[-1] < found.losses[0]).all())
+    >>> history = train(Architecture(2, width=8), kinks, Schedule(100, prompts=8), 0, [0, 1])
+    >>> bool((history.losses[-1] < history.losses[0]).all())
     True
     """
     _check(schedule)
@@ -79,18 +79,18 @@ def train(
         [weights], lr=schedule.rate, betas=(0.9, 0.98), weight_decay=schedule.decay, fused=True
     )
     minibatches = training_prompts(kinks, schedule.queries, schedule.prompts, steps, seed, networks)
-    found: list[Tensor] = []
+    history: list[Tensor] = []
     for step, prompt in enumerate(minibatches):
         optimiser.param_groups[0]["lr"] = schedule.rate_at(step)
-        said = answers(architecture, weights, prompt.x, prompt.y / kinks.unit, prompt.query)
-        loss = (said - prompt.target / kinks.unit).square().mean((1, 2))
+        answer = answers(architecture, weights, prompt.x, prompt.y / kinks.unit, prompt.query)
+        loss = (answer - prompt.target / kinks.unit).square().mean((1, 2))
         optimiser.zero_grad()
         loss.sum().backward()  # type: ignore[no-untyped-call]
         _shorten(weights, schedule.longest)
         optimiser.step()
-        found.append(loss.detach())
+        history.append(loss.detach())
     losses = torch.stack(
-        [torch.stack(found[i : i + BLOCK]).mean(0) for i in range(0, steps, BLOCK)]
+        [torch.stack(history[i : i + BLOCK]).mean(0) for i in range(0, steps, BLOCK)]
     )
     if not bool(torch.isfinite(losses).all()):
         raise RuntimeError(f"rate must be smaller; with {schedule.rate:g} a network diverged")

@@ -37,7 +37,7 @@ def kriging_weights(
     query: Float[Tensor, "*prompts q d"],
     sigma: float,
 ) -> Float[Tensor, "*prompts q n"]:
-    r"""The best linear weights, :math:`k(x,X)\,(K+\sigma^2I)^{-1}`, for every query.
+    r"""Compute the best linear weights, :math:`k(x,X)\,(K+\sigma^2I)^{-1}`, for every query.
 
     ``covariance`` is a function of the product of two unit vectors. Raises ``ValueError`` where
     ``sigma`` is negative or x and query have other shapes; ``RuntimeError`` where two places
@@ -57,7 +57,7 @@ def softmax_weights(
     x: Float[Tensor, "*prompts n d"],
     query: Float[Tensor, "*prompts q d"],
 ) -> Float[Tensor, "*prompts q n"]:
-    r"""The weights of a softmax head with window w, :math:`\gamma_i\propto e^{w\,x\cdot x_i}`."""
+    r"""Compute a softmax head's weights, :math:`\gamma_i\propto e^{w\,x\cdot x_i}`."""
     return (w * (query @ x.mT)).softmax(-1)
 
 
@@ -68,7 +68,7 @@ def expected_error(
     query: Float[Tensor, "*prompts q d"],
     sigma: float,
 ) -> Float[Tensor, "*prompts q"]:
-    r"""The mean squared error of given weights over tasks and noise, the places being given.
+    r"""Compute the mean squared error of some weights over tasks and noise, at given places.
 
     Raises ``ValueError`` as :func:`kriging_weights`.
     """
@@ -84,7 +84,7 @@ def best_softmax(
     sigma: float,
     windows: Float[Tensor, " W"] = WINDOWS,
 ) -> Window:
-    """The window w of ``windows`` with the least expected error, on average over given places.
+    """Find the window w of ``windows`` with the least expected error, on average over some places.
 
     A parabola through the three lowest points in log w refines it. Raises ``ValueError`` as
     :func:`kriging_weights`, and where the lowest point is the last.
@@ -113,7 +113,7 @@ def _moments(
     query: Float[Tensor, "*prompts q d"],
     sigma: float,
 ) -> tuple[Float[Tensor, "*prompts n n"], Float[Tensor, "*prompts q n"]]:
-    """The covariance of the labels, and that of f at the queries with them."""
+    """Compute the covariance of the labels, and that of f at the queries with them."""
     validation.noise("sigma", sigma)
     sizes = validation.shape("x", x, "... n d")
     validation.shape("query", query, "... q d", d=sizes["d"])

@@ -39,7 +39,7 @@ def ridge(
     query: Float[Tensor, "prompts d"],
     rho: float,
 ) -> Answer:
-    """The posterior mean under tasks of the prior N(0, I), and its weights.
+    """Compute the posterior mean under tasks of the prior N(0, I), and its weights.
 
     Raises ``ValueError`` where ``rho`` is not positive or the shapes do not belong together.
 
@@ -60,7 +60,7 @@ def by_heart(
     rho: float,
     listed: Float[Tensor, "list d"],
 ) -> Answer:
-    """The posterior mean where the task is one of those ``listed``, and its influence.
+    """Compute the posterior mean where the task is one of those ``listed``, and its influence.
 
     Raises ``ValueError`` as :func:`ridge`, and where the list's tasks have another dimension.
 

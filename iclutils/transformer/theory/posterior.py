@@ -34,7 +34,7 @@ class Posterior(NamedTuple):
 def features(
     x: Float[Tensor, "*prompts n 2"], u: Float[Tensor, "directions 2"]
 ) -> Float[Tensor, "*prompts directions n 3"]:
-    r"""What multiplies :math:`l_1, l_2, b`: :math:`(u\cdot x)_+`, :math:`(-u\cdot x)_+` and 1."""
+    r"""Compute the factors of :math:`l_1, l_2, b`: :math:`(u\cdot x)_+, (-u\cdot x)_+`, 1."""
     along = (x @ u.T).mT
     return torch.stack([along.clamp(min=0), (-along).clamp(min=0), torch.ones_like(along)], -1)
 
@@ -50,7 +50,7 @@ def posterior_mean(
     directions: int = 180,
     draws: int = 32,
 ) -> Posterior:
-    """The posterior mean under kinks of one of several steepnesses, all equally likely.
+    """Sample the posterior mean under kinks of one of several steepnesses, all equally likely.
 
     ``directions`` of the kink times ``draws`` of the three numbers are taken for each steepness.
     Raises ``ValueError`` where ``sigma`` or a steepness is not positive or the shapes do not belong

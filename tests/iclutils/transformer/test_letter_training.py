@@ -50,7 +50,7 @@ def test_the_influences_are_those_of_the_letter_asked_and_of_the_dominant_one():
     test = test._replace(**{name: getattr(test, name).double() for name in ("labels", "counts")})
     _, own, dominant = describe(SMALL, weights, test)
     for kind, some in enumerate((slice(0, 20), slice(20, 40))):
-        for found, letter in ((own, test.asked), (dominant, torch.zeros_like(test.asked))):
+        for found, letter in ((own, test.letter), (dominant, torch.zeros_like(test.letter))):
             moved = test.labels.scatter_add(-1, letter, torch.full_like(test.target, 1e-5).double())
             change = (answer(weights, test, moved) - answer(weights, test)).squeeze(-1) / 1e-5
             # a difference of 1e-5 is off by its size times a curvature

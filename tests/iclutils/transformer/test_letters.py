@@ -18,7 +18,7 @@ LETTERS = Letters(4, 60, 0.4)
 def test_letters_are_as_frequent_as_they_must_be_in_prompts_and_among_queries():
     prompt = draw_letters(LETTERS, 5, (4000,), stream(0, "frequencies"))
     assert bool((prompt.counts.sum(-1) == 60).all())
-    asked = torch.nn.functional.one_hot(prompt.asked, 4).double()
+    asked = torch.nn.functional.one_hot(prompt.letter, 4).double()
     for found, many in ((prompt.counts / 60, 60 * 4000), (asked.mean(1), 5 * 4000)):
         spread = (LETTERS.p * (1 - LETTERS.p) / many).sqrt()
         # four standard errors of a share
@@ -45,9 +45,9 @@ def test_a_networks_prompts_do_not_depend_on_the_others():
 def test_half_of_the_test_asks_for_the_dominant_letter():
     test = draw_test_letters(LETTERS, 300, 0, [2, 3])
     assert tuple(test.labels.shape) == (2, 600, 4)
-    assert bool((test.asked[:, :300] == DOMINANT).all())
-    assert test.asked[:, 300:].unique().tolist() == [1, 2, 3]
-    assert torch.equal(test.target, test.labels.gather(-1, test.asked))
+    assert bool((test.letter[:, :300] == DOMINANT).all())
+    assert test.letter[:, 300:].unique().tolist() == [1, 2, 3]
+    assert torch.equal(test.target, test.labels.gather(-1, test.letter))
     assert torch.equal(test.labels[1], draw_test_letters(LETTERS, 300, 0, [3]).labels[0])
 
 
