@@ -93,6 +93,16 @@ class SampledTrajectory:
     theta: Float[Tensor, "points runs K K"]
     W: Float[Tensor, "runs keys d"]
 
+    def window(self) -> Float[Tensor, "points runs"]:
+        r"""Compute the mean of :math:`A_k` over k, less that of the other entries.
+
+        It is the window of a layer whose features are equally frequent.
+        """
+        K = self.theta.shape[-1]
+        own = self.theta.diagonal(dim1=-2, dim2=-1).mean(-1)
+        others = (self.theta.mean((-1, -2)) * K - own) / (K - 1)
+        return own - others
+
 
 def _records(steps: int, points: int) -> set[int]:
     """About ``points`` steps, half even and half geometric: phases differ by decades."""

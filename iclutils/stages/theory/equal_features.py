@@ -136,6 +136,18 @@ class Lookup:
         squares = a**2 / np.maximum(n, 1) + (1 - a) ** 2 / np.maximum(self.N - n, 1)
         return float(self.N * self.probabilities @ squares)
 
+    def scaled_loss(self, w: float, sigma: float) -> float:
+        r"""Compute the loss of the window w where the answer may be scaled.
+
+        .. math:: \min_c E(c\hat y-y)^2 = 1 - \frac{(E\,\hat yy)^2}{E\,\hat y^2}
+
+        A value weight c beside 1; the values have variance 1. Raises ``ValueError`` for a negative
+        ``sigma``.
+        """
+        product = float(self.probabilities @ self.attention(w))  # E ŷy
+        power = self.loss(w, sigma) - 1 + 2 * product  # E ŷ²
+        return 1 - product**2 / power
+
     def excess_share(self, loss: float, sigma: float) -> float:
         r"""Return a loss's excess over the Bayes error, relative to that, in units of its bound.
 

@@ -76,6 +76,24 @@ def test_the_best_window_is_a_minimum_and_near_its_law(K, N, sigma):
     assert head.others(sigma) > 1 / (K - 1)
 
 
+def test_a_scaled_answer_is_the_best_multiple():
+    """By a search over the multiple c, on every context of three letters."""
+    K, N, sigma, w = 3, 4, 0.7, 1.2
+    head = equal_features.Lookup(K, N)
+    counts = torch.nn.functional.one_hot(contexts(K, N).argmax(-1), K).sum(1).double()
+    gamma = counts * torch.tensor([math.exp(w), 1.0, 1.0]).double()  # asked for the first letter
+    gamma = gamma / gamma.sum(-1, keepdim=True)
+    power = gamma.square().sum(-1)  # of the answer's signal; its noise is shared by equal letters
+    noise = (gamma.square() / counts.clamp(min=1)).sum(-1) * sigma**2
+    losses = [
+        float((1 - 2 * c * gamma[:, 0] + c**2 * (power + noise)).mean())
+        for c in np.linspace(0, 2, 2001)
+    ]
+    assert losses[1000] == pytest.approx(head.loss(w, sigma))  # c = 1
+    # the step of c is 1e-3, and the loss is a parabola in c
+    assert head.scaled_loss(w, sigma) == pytest.approx(min(losses), abs=1e-6)
+
+
 @pytest.mark.parametrize(("K", "N", "sigma"), [(8, 32, 1.0), (40, 20, 0.3)])
 def test_the_excess_over_bayes_is_within_its_bound(K, N, sigma):
     head = equal_features.Lookup(K, N)

@@ -161,3 +161,11 @@ def test_fall_over_rise_and_rare_attention_are_what_they_say():
     assert training.rare_attention(theta[0], counts).value == pytest.approx(np.mean(own))
     less = training.rare_attention(theta[0], counts, less_dominant=True)
     assert less.value == pytest.approx(np.mean(lead))
+
+
+def test_the_window_of_whole_layers_is_that_of_their_columns():
+    theta = torch.randn(4, 2, 5, 5, generator=stream(0, "window"), dtype=torch.float64)
+    whole = training.SampledTrajectory(torch.arange(4.0), theta, torch.zeros(2, 5, 5))
+    columns = training.Trajectory(torch.arange(4.0), theta.flatten(1, 2), torch.zeros(4, 10))
+    by_column = columns.window(torch.arange(5).repeat(2))
+    torch.testing.assert_close(whole.window(), by_column.view(4, 2, 5).mean(-1))
