@@ -35,7 +35,7 @@ def draw_tasks(
     z = torch.randn(runs, prompts, K, dtype=torch.float64, generator=generator)
     if law == "sparse":
         feature = torch.randint(K, (runs, prompts), generator=generator)
-        return K**0.5 * torch.nn.functional.one_hot(feature, K).double()
+        return math.sqrt(K) * torch.nn.functional.one_hot(feature, K).double()
     if law == "heavy tails":
         scale = torch.randn(runs, prompts, K, 5, generator=generator).double()
         return z * (3 / scale.square().sum(-1)) ** 0.5
