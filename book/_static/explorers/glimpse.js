@@ -114,7 +114,8 @@ X.explorers.glimpse = {
   begin({root, state, move, taken, plays}) {
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     const button = make("button", {type: "button", class: "x-reset x-play"}, "Play");
-    const train = make("a", {class: "x-reset x-train", href: TRAIN}, "Train one yourself");
+    const train = make("a", {class: "x-reset x-train", href: TRAIN},
+      "Train one yourself (chapter 1)");
     root.querySelector("form").append(button, train);
     button.hidden = still.matches;
     let running = 0;

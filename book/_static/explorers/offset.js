@@ -48,7 +48,7 @@ X.explorers.offset = {
     aside: true}],
   panels: [{name: "Least error against the length of the prompt", height: 300, legend: [
     ["linear attention", "linear"], ["softmax attention", "softmax"],
-    ["limit of linear attention for long contexts", "thin"],
+    ["limit of linear attention for long prompts", "thin"],
     ["linear attention, with a constant 1 in each example", "mended"],
     ["linear attention before your last move", "ghost"]]}],
   compute({family, d, sigma, offset, n, one}) {
@@ -61,7 +61,7 @@ X.explorers.offset = {
     const repaired = one === "yes";
     const rows = [["linear", "linear attention", linear], ["constant", "with a constant", constant],
       ["softmax", "softmax attention", softmax],
-      ["floor", "limit of linear attention for long contexts", unit.floor],
+      ["floor", "limit of linear attention for long prompts", unit.floor],
       ["gained", "what the constant 1 gains (factor)", gained],
       ["left", "what softmax then gains (factor)", left],
       ["apart", "linear over softmax attention (factor)", apart]];
