@@ -104,6 +104,13 @@ def test_the_excess_over_bayes_is_within_its_bound(K, N, sigma):
     assert head.excess_share(bayes * (1 + head.others(sigma)), sigma) == pytest.approx(1)
 
 
+def test_the_bound_on_the_excess_by_hand():
+    """K = 3, N = 2: counts 0, 1, 2 at 4/9, 4/9, 1/9, and 2, 1 or (for none) 1 other letters."""
+    each = [0.75 / 2, 0.75, 0.75]  # (1 − q + σ²) / left, q = 1/2 and σ² = 1/4
+    expected = 0.5 + (4 * each[0] + 4 * each[1] + each[2]) / 9
+    assert equal_features.Lookup(3, 2).others(0.5) == pytest.approx(expected)
+
+
 def test_the_window_without_noise_and_bad_sizes_are_refused():
     with pytest.raises(ValueError, match="sigma"):
         equal_features.Lookup(8, 8).best_window(0.0)
