@@ -12,9 +12,8 @@ import nbval.plugin as nbv
 import pytest
 
 from claimbook.check import kernel, seeds
-from claimbook.check.differences import differences
 from claimbook.check.reruns import Rerun, set_parameters
-from claimbook.check.snapshot import Snapshot, read_expected
+from claimbook.check.snapshot import Snapshot, differences, read_expected
 from claimbook.files import ROOT, lock, write_atomically
 from claimbook.ledger import amendments, schema
 from claimbook.ledger.record import Record, records

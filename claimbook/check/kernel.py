@@ -9,7 +9,6 @@ from typing import Any
 
 from claimbook.runs.page_key import PACKAGES
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from claimbook.check.collection import DONE, PageFile, PageReruns
-from claimbook.check.kernel import THREADS
 from claimbook.check.reruns import Rerun, reruns
 from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS, is_second
 from claimbook.runs import notebooks
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 os.environ.update(dict.fromkeys(THREADS, "1"))  # of the kernels, whoever starts the session
 
 

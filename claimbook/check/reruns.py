@@ -13,20 +13,17 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from claimbook import files
-from claimbook.check.kernel import THREADS
 from claimbook.pages import code_cells
 from claimbook.runs.memo import ARITHMETIC, VARIANT
 
 TAG = "parameters"  # papermill's convention
 ALL = "all"  # on the command line: each variant
-PERTURBED, THREADED = "perturbed", "threads"
+PERTURBED = "perturbed"
 TELLS = {  # what a variant tells the libraries that compute
     "default": {ARITHMETIC: "default"},  # the plainest instructions
     "avx2": {ARITHMETIC: "avx2"},
-    THREADED: dict.fromkeys(THREADS, "2"),
     PERTURBED: {},
 }
-TWO_THREADS = "import torch; torch.set_num_threads(2); torch.set_num_threads = lambda count: None"
 
 
 class Rerun(NamedTuple):
@@ -93,11 +90,10 @@ def read_variant(word: str) -> Rerun:
     if name not in TELLS or (xi and not (name == PERTURBED and xi.isdecimal())):
         known = f"{', '.join(TELLS)} or {PERTURBED}:2"
         raise ValueError(f"a variant must be one of {known}; got '{word}'")
-    prelude = TWO_THREADS if name == THREADED else ""
-    if name == PERTURBED:
-        word = f"{name}:{xi or 1}"
-        prelude = perturbation(xi or "1")
-    return Rerun(word, environment={**TELLS[name], VARIANT: word}, prelude=prelude)
+    if name != PERTURBED:
+        return Rerun(name, environment={**TELLS[name], VARIANT: name})
+    word = f"{name}:{xi or 1}"
+    return Rerun(word, environment={VARIANT: word}, prelude=perturbation(xi or "1"))
 
 
 def perturbation(xi: str) -> str:

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 
 import msgspec
 import yaml
-from msgspec.structs import replace
 
 from claimbook.check.agreement import USUAL_DOF, distance, text_distance
 from claimbook.check.figure_snapshot import Series, entries_of, series_of
@@ -24,7 +23,7 @@ from claimbook.ledger import Record
 from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.record import glued, records
 from claimbook.ledger.schema import VERDICTS
-from claimbook.ledger.text import Number, rounded
+from claimbook.ledger.text import Number, format_value, rounded
 from claimbook.pages import chapter_path, code_cells, toc_chapters
 from claimbook.runs.notebooks import current
 
@@ -58,15 +57,12 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
         same = text_distance(self.against, now.against) <= 1
         if self.outcome != now.outcome or not same:
             return math.inf
-        return distance(self.number, now.number, self.dof or USUAL_DOF)
-
-    @property
-    def number(self) -> Number:
-        """The number with its half-width."""
-        return Number(self.value, self.half_width)
+        before, after = (Number(one.value, one.half_width) for one in (self, now))
+        return distance(before, after, self.dof or USUAL_DOF)
 
     def __str__(self) -> str:
-        return f"{self.outcome} · {self.number} {self.against}".rstrip()
+        number = format_value(self.value, self.half_width)
+        return f"{self.outcome} · {number} {self.against}".rstrip()
 
 
 class Headline(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -99,12 +95,12 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
         That number has the degrees of freedom of the part that it is.
         """
-        head = Part(self.claim.verdict, self.claim.value, self.claim.half_width)
-        same = (one.dof for one in self.parts.values() if one.number == head.number)
-        shown = {"": replace(head, dof=next(same, None))}
+        shown = (self.claim.value, self.claim.half_width)
+        same = [one.dof for one in self.parts.values() if (one.value, one.half_width) == shown]
+        everything = {"": Part(self.claim.verdict, *shown, dof=next(iter(same), None))}
         for what, group in (("part", self.parts), ("control", self.controls)):
-            shown |= {f"{what} '{name}'": one for name, one in group.items()}
-        return shown
+            everything |= {f"{what} '{name}'": one for name, one in group.items()}
+        return everything
 
 
 class Snapshot(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,6 +182,30 @@ def table_rows(text: str) -> list[str]:
         cells = [html.unescape(re.sub(r"<[^>]+>", "", cell)) for cell in _CELL.findall(row)]
         rows.append(" | ".join(" ".join(cell.split()) for cell in cells))
     return rows
+
+
+def differences(expected: Snapshot, actual: Snapshot) -> dict[str, list[str]]:
+    """Say by claim, and for the rest of the page, what moved further than it may.
+
+    What only one of the two shows is a difference, too.
+    """
+    before, now = expected.contents, actual.contents
+    faults: dict[str, list[str]] = {}
+    for owner, what in before | now:
+        old, new = before.get((owner, what)), now.get((owner, what))
+        if new is None:
+            fault = f"expected, but not found: {old}"
+        elif old is None:
+            fault = f"found, but not in tests/expected: {new}"
+        else:
+            far = text_distance(old, new) if isinstance(old, str) else old.distance(new)
+            if far <= 1:
+                continue
+            is_number = math.isfinite(far)
+            how = f"moved {far:.3g} times as far as it may" if is_number else "is another"
+            fault = f"{how}\n  expected  {old}\n  found     {new}"
+        faults.setdefault(owner, []).append(f"{what}: {fault}" if what else fault)
+    return faults
 
 
 # ------------------------------------------------------------------ files

@@ -14,7 +14,6 @@ from claimbook.files import ROOT
 from claimbook.runs.page_key import digest
 
 PACKAGES = ("torch", "numpy", "joblib")  # whose versions can change a number
-GIT_TIMEOUT = 60.0  # seconds
 
 
 def here(root: Path = ROOT) -> dict[str, Any]:
@@ -49,10 +48,9 @@ def commit(root: Path = ROOT) -> tuple[str | None, bool | None]:
 
 def git(root: Path, *arguments: str) -> str | None:
     """Ask git about ``root``; None where there is no git or it refuses."""
-    command = ["git", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=GIT_TIMEOUT)
-    except (OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True)
+    except OSError:
         return None
     return done.stdout.strip() if done.returncode == 0 else None
 
@@ -68,11 +66,9 @@ def version(package: str) -> str:
 def processor() -> str:
     """Name the processor where Linux tells it, else the architecture."""
     info = Path("/proc/cpuinfo")
-    for line in info.read_text().splitlines() if info.exists() else []:
-        field, _, value = line.partition(":")
-        if field.strip() == "model name":
-            return value.strip()
-    return platform.machine()
+    lines = info.read_text(encoding="utf8").splitlines() if info.exists() else []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.machine()
 
 
 if __name__ == "__main__":

@@ -10,8 +10,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from claimbook.check.differences import differences
-from claimbook.check.snapshot import Snapshot, expected_path, read_expected
+from claimbook.check.snapshot import Snapshot, differences, expected_path, read_expected
 from claimbook.files import ROOT
 from claimbook.ledger import OURS, Record, amendments, load, plain
 from claimbook.ledger.record import records

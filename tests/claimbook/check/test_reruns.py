@@ -5,7 +5,6 @@ from nbformat import v4
 
 from claimbook import files
 from claimbook.check import reruns
-from claimbook.check.kernel import THREADS
 from claimbook.runs import memo
 from claimbook.runs.memo import ARITHMETIC, VARIANT
 
@@ -49,23 +48,12 @@ def test_another_word_is_refused(asked, message):
 
 
 def test_a_variant_tells_the_libraries_and_has_a_store_of_its_own(monkeypatch):
-    default, threads = reruns.reruns("", "", "default threads")
+    default, avx2, perturbed = reruns.reruns("", "", "all")
     assert default.environment == {ARITHMETIC: "default", VARIANT: "default"}
-    assert {threads.environment[name] for name in THREADS} == {"2"}
+    assert avx2.environment == {ARITHMETIC: "avx2", VARIANT: "avx2"}
+    assert perturbed.environment == {VARIANT: "perturbed:1"}
     monkeypatch.setenv(VARIANT, "default")
     assert memo.folder().name == "default"
-
-
-def test_a_page_with_two_threads_keeps_them():
-    torch = pytest.importorskip("torch")
-    (threads,) = reruns.reruns("", "", "threads")
-    before, given = torch.get_num_threads(), torch.set_num_threads
-    try:
-        exec(threads.prelude + "\nimport torch\ntorch.set_num_threads(1)", {})
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads = given
-        given(before)
 
 
 def test_a_book_without_the_function_is_told_what_to_name(monkeypatch):

@@ -6,9 +6,8 @@ from msgspec.structs import replace
 from nbformat import v4
 
 from claimbook.check import snapshot
-from claimbook.check.differences import differences
 from claimbook.check.figure_snapshot import Series, series_of
-from claimbook.check.snapshot import PAGE, SVG, Claim, Headline, Part, Snapshot
+from claimbook.check.snapshot import PAGE, SVG, Claim, Headline, Part, Snapshot, differences
 from claimbook.files import write_atomically
 from claimbook.ledger import Record
 from claimbook.ledger.comparison import equal
