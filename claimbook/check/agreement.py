@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from claimbook.ledger.text import Number
+from claimbook.ledger.comparison import Measured
 
 EXACT_TOLERANCE = 1e-3  # of a computed number, relative: another machine rounds differently
 EXACT_ZERO = 1e-10  # the same where the number is rounding itself: a hundred times its size
@@ -57,8 +57,8 @@ def width_distance(expected: Any, now: Any, room: Any, dof: float = USUAL_DOF) -
     return float(np.log(growth).max(initial=0.0)) / max(ERRORS / math.sqrt(dof), LEAST_CHANGE)
 
 
-def distance(expected: Number, now: Number, dof: float = USUAL_DOF, unit: float = 0.0) -> float:
-    """Measure how far a number moved, with ``dof`` degrees of freedom behind its half-width.
+def distance(expected: Measured, now: Measured, unit: float = 0.0) -> float:
+    """Measure how far a number moved.
 
     Both may move by ``unit`` as they are written; by default the half-width has two digits.
     """
@@ -71,6 +71,7 @@ def distance(expected: Number, now: Number, dof: float = USUAL_DOF, unit: float 
             return math.inf
         unit = 10.0 ** (math.floor(math.log10(max(widths))) - 1)
     moved = number_distance(expected.value, now.value, max(min(widths), unit * WHOLE))
+    dof = expected.dof if math.isfinite(expected.dof) else USUAL_DOF
     return max(moved, width_distance(*widths, unit * WHOLE, dof))
 
 
@@ -94,8 +95,8 @@ def text_distance(expected: str, now: str) -> float:
     return max(distances, default=0.0)
 
 
-def _number(value: str, half_width: str = "0") -> Number:
-    return Number(float(value.replace("−", "-")), float(half_width))
+def _number(value: str, half_width: str = "0") -> Measured:
+    return Measured(float(value.replace("−", "-")), float(half_width))
 
 
 def last_place(text: str) -> float:

@@ -7,8 +7,9 @@ from typing import Any
 from claimbook.check.snapshot import read_expected
 from claimbook.files import lock
 from claimbook.ledger import Record, amendments, schema
+from claimbook.ledger.comparison import Measured
 from claimbook.ledger.record import records
-from claimbook.ledger.text import Number, is_exact
+from claimbook.ledger.text import is_exact
 from claimbook.pages import chapter_path
 from claimbook.runs.notebooks import current
 
@@ -39,16 +40,11 @@ def findings(page: str, seed: int, notebook: Any) -> Iterator[str]:
 
 
 def note(seed: int, verdicts: Mapping[str, str], expected: Mapping[str, str]) -> None:
-    """Note in ``tests/rows.txt`` that a seed confirms the rows' verdicts, or that it does not.
-
-    A row whose criterion is not as it was noted is passed over.
-    """
-    now = amendments.notes_of(schema.load())
+    """Note in ``tests/rows.txt`` that a seed confirms the rows' verdicts, or that it does not."""
     with lock(amendments.FILE.parent):
         notes = amendments.read()
         for id in verdicts.keys() & expected.keys() & notes.keys():
-            if notes[id].criterion == now[id].criterion:
-                notes[id] = notes[id].with_seed(seed, verdicts[id], expected[id])
+            notes[id] = notes[id].with_seed(seed, verdicts[id], expected[id])
         amendments.write(notes)
 
 
@@ -70,7 +66,9 @@ def odd_numbers(
         change = abs(number.value - old[name].value)
         moved = change > max(SAME * max(abs(old[name].value), number.half_width), NOTHING)
         counts = min(abs(number.value), abs(number.value - 1)) < NONE_OR_ALL * number.half_width
-        if not (is_exact(*number) or moved or counts or _is_listed(name, fixed)):
+        if not (
+            is_exact(number.value, number.half_width) or moved or counts or _is_listed(name, fixed)
+        ):
             yield f"{name}: {number.value:.6g} ± {number.half_width:.2g} did not move"
         has_interval = max(number.half_width, old[name].half_width) > NOTHING
         is_excused = name.endswith(HEADLINE) or _is_listed(name, sampled)
@@ -83,12 +81,12 @@ def _is_listed(name: str, entries: Sequence[str]) -> bool:
     return any(name.startswith(f"{entry}, ") or fnmatchcase(name, entry) for entry in entries)
 
 
-def numbers_of(rows: Mapping[str, Record]) -> dict[str, Number]:
+def numbers_of(rows: Mapping[str, Record]) -> dict[str, Measured]:
     """Collect the numbers of some rows by what they are: headlines, parts and controls."""
-    numbers: dict[str, Number] = {}
+    numbers: dict[str, Measured] = {}
     for id, record in rows.items():
-        numbers[f"{id}, {HEADLINE}"] = Number(record.value, record.half_width)
+        numbers[f"{id}, {HEADLINE}"] = Measured(record.value, record.half_width)
         for what, group in (("part", record.parts), ("control", record.controls)):
             for name, one in group.items():
-                numbers[f"{id}, {what} '{name}'"] = Number(one.value, one.half_width)
+                numbers[f"{id}, {what} '{name}'"] = Measured(one.value, one.half_width)
     return numbers

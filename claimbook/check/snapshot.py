@@ -16,14 +16,14 @@ from typing import Annotated, Any
 import msgspec
 import yaml
 
-from claimbook.check.agreement import USUAL_DOF, distance, text_distance
+from claimbook.check.agreement import distance, text_distance
 from claimbook.check.figure_snapshot import Series, entries_of, series_of
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record
-from claimbook.ledger.comparison import Comparison
+from claimbook.ledger.comparison import Comparison, Measured
 from claimbook.ledger.record import glued, records
 from claimbook.ledger.schema import VERDICTS
-from claimbook.ledger.text import Number, format_value, rounded
+from claimbook.ledger.text import format_value, rounded
 from claimbook.pages import chapter_path, code_cells, toc_chapters
 from claimbook.runs.notebooks import current
 
@@ -57,8 +57,12 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
         same = text_distance(self.against, now.against) <= 1
         if self.outcome != now.outcome or not same:
             return math.inf
-        before, after = (Number(one.value, one.half_width) for one in (self, now))
-        return distance(before, after, self.dof or USUAL_DOF)
+        return distance(self.number, now.number)
+
+    @property
+    def number(self) -> Measured:
+        """The number with its half-width."""
+        return Measured(self.value, self.half_width, self.dof or math.inf)
 
     def __str__(self) -> str:
         number = format_value(self.value, self.half_width)
@@ -206,9 +210,6 @@ def differences(expected: Snapshot, actual: Snapshot) -> dict[str, list[str]]:
             fault = f"{how}\n  expected  {old}\n  found     {new}"
         faults.setdefault(owner, []).append(f"{what}: {fault}" if what else fault)
     return faults
-
-
-# ------------------------------------------------------------------ files
 
 
 class _Dumper(yaml.SafeDumper):

@@ -9,7 +9,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, Estimate
 
@@ -43,19 +43,6 @@ SMALL, LARGE = 1e-3, 1e5  # outside of them the power of ten of a short number i
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 
 
-class Number(NamedTuple):
-    """A number and its half-width, which is 0 where nothing was sampled."""
-
-    value: float
-    half_width: float
-
-    def __str__(self) -> str:
-        return format_value(*self)
-
-
-# ------------------------------------------------------------------ numbers
-
-
 def format_value(value: float, half_width: float) -> str:
     """Write a number with its half-width: two digits of that, the value to the same place.
 
@@ -79,17 +66,17 @@ def format_value(value: float, half_width: float) -> str:
     return f"({body})e{scale:+03d}" if scale else body
 
 
-def rounded(value: float, half_width: float) -> Number:
+def rounded(value: float, half_width: float) -> tuple[float, float]:
     """Round a number as :func:`format_value` writes it.
 
     >>> rounded(0.3312, 0.0121), rounded(2e-17, 0)
-    (Number(value=0.331, half_width=0.012), Number(value=0.0, half_width=0.0))
+    ((0.331, 0.012), (0.0, 0.0))
     """
     if is_exact(value, half_width):
-        return Number(float(_exact(value)), 0.0)
+        return float(_exact(value)), 0.0
     scale, places = _digits(value, half_width)
     # adding 0 makes no number of −0
-    return Number(round(value, places - scale) + 0.0, round(half_width, places - scale))
+    return round(value, places - scale) + 0.0, round(half_width, places - scale)
 
 
 def is_exact(value: float, half_width: float) -> bool:
@@ -109,9 +96,6 @@ def _exact(value: float) -> str:
         return "0"
     is_count = abs(value) < COUNTS and float(value).is_integer()
     return f"{value:.0f}" if is_count else f"{value:.5g}"
-
-
-# ------------------------------------------------------------------ on a page
 
 
 def typeset(text: str) -> str:
@@ -201,9 +185,6 @@ def _short(value: float, half_width: float, digits: int = SHORT) -> str:
 def _significant(share: float) -> int:
     """Choose the digits that a number needs in which a ``share`` of it is to be seen."""
     return max(SHORT, 1 - math.floor(math.log10(share))) if share > 0 else SHORT
-
-
-# ------------------------------------------------------------------ outcomes
 
 
 def what_came_out(parts: Mapping[str, Comparison], failed: str = "") -> str:

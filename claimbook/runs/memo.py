@@ -1,15 +1,14 @@
 """Keep on disk what a chapter's two pages both compute.
 
-A value belongs to the function with all of its arguments, and to the code that the function and the
-objects among its arguments can reach (:mod:`claimbook.runs.page_key`), so that it is only read
-where computing it again would give the same. ``make check`` begins with an empty store.
+A value belongs to the function with all of its arguments, and to the code of the book's packages,
+so that it is only read where computing it again would give the same. ``make check`` begins with an
+empty store.
 """
 
 import hashlib
 import io
 import os
 import pickle
-import pickletools
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,9 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from claimbook.files import CARRIED, ROOT, write_atomically
-from claimbook.runs import page_key
-from claimbook.runs.page_key import PACKAGES
+from claimbook.files import CARRIED, ROOT, packages, write_atomically
+from claimbook.runs.page_key import digest
 
 # the variables by which torch is told to use plainer instructions, and a run to stand for another
 # machine (make portability)
@@ -41,11 +39,11 @@ def cached(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         return function(*args, **kwargs)
     module = getattr(function, "__module__", "") or ""
     name = getattr(function, "__qualname__", "")
-    if module.partition(".")[0] not in PACKAGES or "<" in name:
-        packages = " or ".join(PACKAGES)
-        raise ValueError(f"function must be one of {packages}, by name; got {module}.{name}")
+    if module.partition(".")[0] not in packages() or "<" in name:
+        known = " or ".join(packages())
+        raise ValueError(f"function must be one of {known}, by name; got {module}.{name}")
     call = serialise((module, name, args, sorted(kwargs.items())))
-    file = folder() / f"{hashlib.sha256(call).hexdigest()[:32]}-{code_digest(modules(call))}.pickle"
+    file = folder() / f"{hashlib.sha256(call).hexdigest()[:32]}-{code_digest()}.pickle"
     with suppress(OSError, EOFError, pickle.UnpicklingError):
         value: T = pickle.loads(file.read_bytes())
         return value
@@ -77,20 +75,12 @@ class _ByValue(pickle.Pickler):
         return NotImplemented
 
 
-def modules(call: bytes) -> frozenset[str]:
-    """Collect the packages' modules that a serialised call names: its function's and arguments'.
-
-    >>> modules(serialise(("iclutils.window.prompts", "draw", (0.5,))))
-    frozenset({'iclutils.window.prompts'})
-    """
-    texts = {text for _, text, _ in pickletools.genops(call) if isinstance(text, str)}
-    return frozenset(text for text in texts if text.partition(".")[0] in PACKAGES and "." in text)
-
-
 @cache
-def code_digest(names: frozenset[str], root: Path = ROOT) -> str:
-    """Digest some modules, all that these import, the lock and the interpreter."""
-    return page_key.digest(page_key.files_of(page_key.closure(names, root), root), root)
+def code_digest(root: Path = ROOT) -> str:
+    """Digest the code of the book's packages, the lock and the interpreter."""
+    return digest(
+        [file for name in packages() for file in sorted((root / name).rglob("*.py"))], root
+    )
 
 
 def folder(root: Path = ROOT) -> Path:

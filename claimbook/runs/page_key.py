@@ -38,7 +38,7 @@ def page_key(path: Path, root: Path = ROOT) -> str:
 
 def modules_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
     """List the files of the packages that some cells can reach."""
-    return files_of(closure({name for cell in cells for name in imported(cell)}, root), root)
+    return sorted(closure({name for cell in cells for name in imported(cell)}, root).values())
 
 
 def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
@@ -81,19 +81,19 @@ def _used(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {name: entry[name] for name in USED if name in entry}
 
 
-def closure(names: Iterable[str], root: Path = ROOT) -> set[str]:
-    """Add to some modules all that they import, and the packages that these lie in."""
-    reached: set[str] = set()
+def closure(names: Iterable[str], root: Path = ROOT) -> dict[str, Path]:
+    """Find the files of some modules, of all that they import, and of the packages around them."""
+    files: dict[str, Path] = {}
     ahead = [*names]
     while ahead:
         name = ahead.pop()
-        path = None if name in reached else file_of(name, root)
+        path = None if name in files else file_of(name, root)
         if path is not None:
-            reached.add(name)
+            files[name] = path
             above = name.rpartition(".")[0]
             package = name if path.name == "__init__.py" else above
             ahead += [above, *imported(path.read_text(encoding="utf8"), package)]
-    return reached
+    return files
 
 
 @cache
@@ -118,11 +118,6 @@ def file_of(name: str, root: Path) -> Path | None:
     path = root.joinpath(*parts)
     files = (path / "__init__.py", path.with_name(f"{path.name}.py"))
     return next(filter(Path.is_file, files), None) if parts[0] in PACKAGES else None
-
-
-def files_of(names: Iterable[str], root: Path = ROOT) -> list[Path]:
-    """List the files of some modules."""
-    return sorted(filter(None, (file_of(name, root) for name in names)))
 
 
 def digest(files: Iterable[Path], root: Path = ROOT, *texts: str) -> str:

@@ -12,7 +12,7 @@ from claimbook.check.agreement import (
     text_distance,
     width_distance,
 )
-from claimbook.ledger.text import Number
+from claimbook.ledger.comparison import Measured
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ from claimbook.ledger.text import Number
     ],
 )
 def test_a_number_moves_in_units_of_how_far_it_may(expected, now, times):
-    assert distance(Number(*expected), Number(*now)) == pytest.approx(times, rel=0.01)
+    assert distance(Measured(*expected), Measured(*now)) == pytest.approx(times, rel=0.01)
 
 
 @pytest.mark.parametrize("dof", [9, 63, 1e9])
