@@ -83,14 +83,14 @@ def text_distance(expected: str, now: str) -> float:
     was sampled; both parts may also move by two units of the last place.
     """
     distances = [
-        distance(_number(*before), _number(*after), unit=UNITS * last_place(before[1]))
+        distance(_number(*before), _number(*after), unit=UNITS * last_digit(before[1]))
         for before, after in zip(_MEASURED.findall(expected), _MEASURED.findall(now), strict=False)
     ]
     texts = [_MEASURED.sub("±", text) for text in (expected, now)]
     if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
         return math.inf
     for before, after in zip(*map(_NUMBER.findall, texts), strict=True):
-        room = max(UNITS * last_place(before), ROUNDED * abs(_number(before).value))
+        room = max(UNITS * last_digit(before), ROUNDED * abs(_number(before).value))
         distances.append(number_distance(_number(before).value, _number(after).value, room * WHOLE))
     return max(distances, default=0.0)
 
@@ -99,7 +99,7 @@ def _number(value: str, half_width: str = "0") -> Measured:
     return Measured(float(value.replace("−", "-")), float(half_width))
 
 
-def last_place(text: str) -> float:
+def last_digit(text: str) -> float:
     """Find the unit of the last decimal place of a written number; 0 for one without any."""
     mantissa, _, power = text.partition("e")
     decimals = len(mantissa.partition(".")[2])

@@ -61,7 +61,7 @@ class Source(Strict, frozen=True):
     """
 
     document: str
-    place: str
+    location: str = msgspec.field(name="place")
     reading: Literal["clear", "mangled", "illegible"] | None = None
     printed: Text | Annotated[list[Text], Meta(min_length=1)] | None = None
     suggested_by: str | None = None

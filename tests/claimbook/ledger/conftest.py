@@ -38,11 +38,18 @@ chapters:
 
 @pytest.fixture
 def write(tmp_path):
-    """Write a damaged copy of BOOK and return its path."""
+    """Write BOOK with other values at some places, or none where a value is ``...``."""
 
-    def write(damage=lambda data: None):
+    def write(changes=()):
         data = yaml.safe_load(BOOK)
-        damage(data)
+        for place, value in dict(changes).items():
+            *path, last = place.split(".")
+            part = data
+            for step in path:
+                part = part[int(step) if isinstance(part, list) else step]
+            part[last] = value
+            if value is ...:
+                del part[last]
         path = tmp_path / "claims.yml"
         path.write_text(yaml.safe_dump(data), encoding="utf8")
         return path

@@ -8,6 +8,9 @@ from claimbook.ledger.amendments import Note
 ENTRY = {"date": "2026-11-23", "what": "a word", "why": "a reason"}
 NOTE = Note("c", "w", 2, "holds", ("1", "2"))
 AMENDED = {"amended": [ENTRY]}
+BLOCK = "chapters.00_mini"
+ROW = f"{BLOCK}.claims.2"
+PAPER = {"title": "P", "kind": "paper", "version": "2"}
 # fields of row k, its block, its source or its controls, with another value
 CRITERION = {
     "parts": "> -99",
@@ -30,17 +33,10 @@ FREE = dict.fromkeys(("note", "audit"), "other words")
 @pytest.fixture
 def claims(write):
     def claims(fields=()):
-        def damage(data):
-            data["documents"]["paper2"] = data["documents"]["paper"]
-            block = data["chapters"]["00_mini"]
-            for field, value in dict(fields).items():
-                *path, last = field.split(".")
-                place = block if path == ["settings"] else block["claims"][2]
-                for step in path:
-                    place = place[step]
-                place[last] = value
-
-        return load(write(damage))
+        changes = {"documents.paper2": PAPER}
+        for name, value in dict(fields).items():
+            changes[f"{BLOCK if name == 'settings.n' else ROW}.{name}"] = value
+        return load(write(changes))
 
     return claims
 

@@ -8,7 +8,6 @@ from claimbook.ledger.schema import load
 
 CHANGE = {"date": "2026-11-21", "what": "the margin", "why": "a bug in it"}
 EARLIER = CHANGE | {"date": "1990-01-01"}
-GONE = object()
 NO_CONDITIONS = ("above", {"a": "= 1"}, {"{d}, {d}": "> 0"})
 DOCUMENT = "documents.ours"
 BLOCK = "chapters.00_mini"
@@ -16,25 +15,10 @@ ROW = f"{BLOCK}.claims.0"
 SOURCE = f"{BLOCK}.claims.2.source"  # of a printed claim, in row k
 
 
-def damage(place, value):
-    """What gives a place of the ledger another value, or takes it away."""
-
-    def change(data):
-        *path, last = place.split(".")
-        for step in path:
-            data = data[int(step) if isinstance(data, list) else step]
-        if value is GONE:
-            del data[last]
-        else:
-            data[last] = value
-
-    return change
-
-
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (f"{ROW}.tolerance", GONE, "row a: Object missing required field `tolerance`"),
+        (f"{ROW}.tolerance", ..., "row a: Object missing required field `tolerance`"),
         (f"{ROW}.tolerence", "t", "row a: Object contains unknown field `tolerence`"),
         (f"{ROW}.expected", "not testable", "row a: Invalid enum value 'not testable'"),
         (f"{ROW}.brief", "a" * 140 + ".", "row a: Expected `str` of length <= 140 - at `$.brief`"),
@@ -44,27 +28,19 @@ def damage(place, value):
         *((f"{ROW}.parts", parts, "row a: field 'parts', ") for parts in NO_CONDITIONS),
         *((f"{ROW}.parts", parts, "row a: Expected `") for parts in ({}, {3: "> 0"}, [])),
         (f"{ROW}.source.printed", "words", "row a: field 'printed' is for printed claims"),
-        (f"{SOURCE}.printed", GONE, "row k: field 'printed' is missing"),
+        (f"{SOURCE}.printed", ..., "row k: field 'printed' is missing"),
         (f"{SOURCE}.suggested_by", "x", "row k: field 'suggested_by' is for claims of ours"),
         (f"{ROW}.amended", [CHANGE | {"date": "today"}], "row a: Invalid RFC3339 encoded date"),
         (f"{ROW}.amended", [CHANGE, CHANGE | {"commit": "last"}], "at `$.amended[1].commit`"),
         (f"{ROW}.amended", [CHANGE, EARLIER], "'amended' must be in the order of its dates"),
         (f"{ROW}.id", "b", "row b: field 'id' is already used in chapter 00_mini"),
         (f"{BLOCK}.settings", {}, "chapter 00_mini: field 'settings' must hold 'seed'"),
-        (f"{BLOCK}.claims", GONE, "chapter 00_mini: Object missing required field `claims`"),
-        (
-            f"{BLOCK}.claims",
-            ["text"],
-            "Expected `object`, got `str` - at `$.chapters[...].claims[0]",
-        ),
-        (f"{DOCUMENT}.version", GONE, "required field `version` - at `$.documents[...]`"),
-        (
-            f"{DOCUMENT}.links",
-            {"arXiv": "arxiv.org"},
-            "matching regex '^https://' - at `$.documents",
-        ),
+        (f"{BLOCK}.claims", ..., "chapter 00_mini: Object missing required field `claims`"),
+        (f"{BLOCK}.claims", ["text"], "Expected `object`, got `str` - at `$.chapters[...].cl"),
+        (f"{DOCUMENT}.version", ..., "required field `version` - at `$.documents[...]`"),
+        (f"{DOCUMENT}.links", {"arXiv": "arxiv.org"}, "regex '^https://' - at `$.documents"),
     ],
 )
 def test_a_broken_ledger_is_refused_by_row_and_field(write, place, value, message):
     with pytest.raises(ValueError, match=f"^claims.yml.*{re.escape(message)}"):
-        load(write(damage(place, value)))
+        load(write({place: value}))

@@ -10,6 +10,7 @@ from claimbook.ledger import Ledger, compared_with
 from claimbook.ledger.audit import complaints
 from claimbook.ledger.comparison import Measured
 
+ROW = "chapters.00_mini.claims.0"
 FOUND = Measured(1.2345, 0.05, 9)  # of a row that says 0, or more than 0
 OTHER = Measured(-2.3456, 0.05, 9)  # what a wrong control measures
 
@@ -17,12 +18,9 @@ OTHER = Measured(-2.3456, 0.05, 9)  # what a wrong control measures
 def judge(write, parts, control, found, *, kind="wrong", control_found=OTHER, **check):
     """The record of one row and what the audit says of it."""
 
-    def change(data):
-        row = data["chapters"]["00_mini"]["claims"][0]
-        row["parts"] = parts
-        row["controls"] = {"c": {"kind": kind, "what": "w", "condition": control}}
-
-    ledger = Ledger("00_mini", path=write(change), seed=0, n=10)
+    controls = {"c": {"kind": kind, "what": "w", "condition": control}}
+    changes = {f"{ROW}.parts": parts, f"{ROW}.controls": controls}
+    ledger = Ledger("00_mini", path=write(changes), seed=0, n=10)
     record = ledger.check("a", found, controls={"c": control_found}, **check)
     return record, complaints(record, ledger.rows["a"])
 

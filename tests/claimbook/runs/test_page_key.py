@@ -34,14 +34,8 @@ seed = 0
 """
 TOWERS = ("window", "regression", "stages", "transformer")
 BRINGS = {"transformer": {"window"}}  # whose samplers it takes
-READ = {
-    "__init__",
-    "figures",
-    "files",
-    "ledger",
-    "pages",
-    "runs",
-}  # the checker and the site run no page again
+# the rooms that pages read; the checker and the site run no page again
+READ = {"__init__", "figures", "files", "ledger", "pages", "runs"}
 PACKAGE = {
     "iclutils/__init__.py": "",
     "iclutils/one.py": "from iclutils.deep import inner\ndef f():\n    from iclutils import late\n",
