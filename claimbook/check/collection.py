@@ -47,7 +47,7 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield the cells of the page; settings that it does not have are refused."""
-        self.nb = readable_page(self.path)
+        self.nb = read_chapter(self.path)
         if self.rerun is not None:
             try:
                 set_parameters(self.nb, self.rerun.settings)
@@ -56,6 +56,8 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         self.cells = code_cells(self.nb)
         self.notes = amendments.notes_of(schema.load())  # of the rows as they are before the run
         for number, cell in enumerate(self.cells, 1):
+            cell["outputs"] = []
+            cell["execution_count"] = number
             options: Any = defaultdict(bool)  # no tag or comment excuses a cell
             yield PageCell.from_parent(
                 self, name=f"cell{number}", cell_num=number, cell=cell, options=options
@@ -99,18 +101,6 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         if self.key == page_key.page_key(self.path):
             about = {**self.provenance, "seconds": seconds}
             notebooks.store(self.nb, self.path, self.key, about)
-
-
-def readable_page(path: Path) -> Any:
-    """Read a page as a notebook without outputs.
-
-    That every cell is one, and not nested in another block, is checked by the strict build.
-    """
-    notebook = read_chapter(path)
-    for number, cell in enumerate(code_cells(notebook), 1):
-        cell["outputs"] = []
-        cell["execution_count"] = number
-    return notebook
 
 
 def refuse_what_no_key_covers(notebook: Any, loaded: list[Path]) -> None:

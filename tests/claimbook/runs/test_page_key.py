@@ -33,7 +33,7 @@ seed = 0
 ```
 """
 TOWERS = ("window", "regression", "stages", "transformer")
-BRINGS = {"transformer": {"window"}}  # whose samplers it takes
+BRINGS = {"transformer": {"window", "regression", "stages"}}  # whose samplers it takes
 # the rooms that pages read; the checker and the site run no page again
 READ = {"__init__", "figures", "files", "ledger", "pages", "runs"}
 PACKAGE = {
