@@ -101,7 +101,7 @@ def transformers(seed: int = 0) -> list[Settings]:
         8: (32, 96, 128, 160, 192, 224, 512),
         6: (18, 54, 72, 90, 108, 126, 288),
     }
-    more = [(d, sets, seed + fleet) for fleet in (1, 2, 3) for d, sets in ((10, 64), (5, 128))]
+    more = [(d, sets, seed + fleet) for fleet in (1, 2) for d, sets in ((10, 64), (5, 128))]
     for d, sets, other in [*more, (8, 48, seed + 1), (6, 96, seed + 1)]:
         jobs += [_transformer_job(d, 1, n, sets, other) for n in peak[d]]
     return jobs
