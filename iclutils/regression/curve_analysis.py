@@ -184,6 +184,26 @@ def curves(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Curves:
     return Curves(numbers, logs("train"), logs("icl"))
 
 
+def join(fleets: Sequence[Curves]) -> Curves:
+    """Join the curves of several fleets, set after set, at the numbers of prompts that all have.
+
+    >>> one = torch.zeros(2, 3)
+    >>> join([Curves([10, 20], one, one), Curves([20, 30], one, one)]).icl.shape
+    torch.Size([1, 6])
+
+    Raises ``ValueError`` where no number of prompts is common to all.
+    """
+    common = sorted(set.intersection(*(set(fleet.numbers) for fleet in fleets)))
+    if not common:
+        raise ValueError(
+            "fleets must have a number of prompts in common; "
+            f"got n = {[fleet.numbers for fleet in fleets]}"
+        )
+    alike = [fleet.only(common) for fleet in fleets]
+    train = torch.cat([fleet.train for fleet in alike], -1)
+    return Curves(common, train, torch.cat([fleet.icl for fleet in alike], -1))
+
+
 def fitted(final: Curves, noise: float) -> Estimate:
     """Return the number of prompts at which the mean training error crosses the ``noise``.
 

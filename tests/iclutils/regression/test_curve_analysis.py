@@ -100,6 +100,17 @@ def test_curves_rise_in_n_and_keep_the_sets_that_all_have():
     assert found.only([9, 41]).numbers == [10, 40]
 
 
+def test_fleets_joined_at_their_common_numbers():
+    fleet = curve_analysis.curves(ROWS, d=5)
+    other = curve_analysis.Curves([20, 40, 80], fleet.train + 1, fleet.icl + 1)
+    joined = curve_analysis.join([fleet, other])
+    assert joined.numbers == [20, 40]
+    assert joined.train.tolist() == torch.cat([fleet.train[1:], other.train[:2]], -1).tolist()
+    assert joined.final.icl[0].tolist() == pytest.approx([1, 1, 1, 1])
+    with pytest.raises(ValueError, match="in common"):
+        curve_analysis.join([fleet, other.only([80])])
+
+
 def test_what_is_fitted_and_the_top():
     final = curve_analysis.curves(ROWS, d=5).final
     found = curve_analysis.fitted(final, 1e-2)
