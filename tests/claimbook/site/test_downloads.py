@@ -31,8 +31,8 @@ def test_words_become_markdown(writer):
         nodes.reference("", "web", refuri="https://example.org"),
         nodes.reference("", "page", refuri="../notation.html"),
     )
-    said = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page"
-    assert writer.block(text) == said
+    markdown = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page"
+    assert writer.block(text) == markdown
 
 
 def test_blocks_become_markdown(writer):
@@ -42,9 +42,9 @@ def test_blocks_become_markdown(writer):
     assert writer.block(whole) == "\\begin{align}y\\end{align}"
     items = nodes.bullet_list("", *(nodes.list_item("", paragraph(nodes.Text(t))) for t in "ab"))
     assert writer.block(items) == "- a\n- b"
-    said = nodes.section("", paragraph(nodes.Text("It holds.")))
+    statement = nodes.section("", paragraph(nodes.Text("It holds.")))
     theorem = nodes.admonition(
-        "", nodes.title("", "(A)"), said, classes=["proof"], ids=["thm"], countertype="theorem"
+        "", nodes.title("", "(A)"), statement, classes=["proof"], ids=["thm"], countertype="theorem"
     )
     theorem["realtype"] = "theorem"
     assert writer.block(theorem) == "> **Theorem 3.1** (A)\n>\n> It holds."
