@@ -33,19 +33,17 @@ def run_of(page):
 
 
 @cache
-def said_of(page):
+def differences_of(page):
     return differences(read_expected(page), Snapshot.of(run_of(page)))
 
 
 def test_claim(page, claim):
     """Verdict, number, parts and controls are those of the reference."""
-    said = said_of(page).get(claim, [])
-    if said:
-        pytest.fail("\n".join([f"{claim} of {page}:", *said]), pytrace=False)
+    if lines := differences_of(page).get(claim, []):
+        pytest.fail("\n".join([f"{claim} of {page}:", *lines]), pytrace=False)
 
 
 def test_page(page):
     """The rest of the page shows what its reference does, and it breaks no rule."""
-    said = [*breaches(page, run_of(page)), *said_of(page).get(PAGE, [])]
-    if said:
-        pytest.fail("\n".join([f"{page}:", *said]), pytrace=False)
+    if lines := [*breaches(page, run_of(page)), *differences_of(page).get(PAGE, [])]:
+        pytest.fail("\n".join([f"{page}:", *lines]), pytrace=False)

@@ -33,7 +33,7 @@ def test_a_notebook_can_be_read_on_its_own(name, rows):
     nbformat.validate(notebook)
     words = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert len(words) > 3
-    assert not [found[0] for text in words for found in RAW.finditer(text)]
+    assert not [match[0] for text in words for match in RAW.finditer(text)]
     titles = [line for text in words for line in text.split("\n") if line.startswith("# ")]
     assert len(titles) == 1
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -41,17 +41,19 @@ def test_a_notebook_can_be_read_on_its_own(name, rows):
     outputs = [output for cell in code for output in cell.outputs]
     assert outputs
     assert not [output for output in outputs if "scrapbook" in output.get("metadata", {})]
-    said = [str(output.get("data", {}).get("text/markdown", "")) for output in outputs]
+    texts = [str(output.get("data", {}).get("text/markdown", "")) for output in outputs]
     own = [row["verdict"] for row in rows if row["chapter"] == name]
-    shown = [re.match(r"\*\*\S ([a-z ]+)\*\*", one) for one in said]
-    assert sorted(found[1] for found in shown if found) == sorted(own)
+    shown = [re.match(r"\*\*\S ([a-z ]+)\*\*", one) for one in texts]
+    assert sorted(match[1] for match in shown if match) == sorted(own)
 
 
 def test_the_archive_holds_the_whole_site():
-    with zipfile.ZipFile(PLACE) as held:
-        assert held.testzip() is None
-        names = {name.removeprefix(f"{SITE.name}/") for name in held.namelist()}
-    assert {*PAGES, "index.html", "LICENSE", "README.txt", "book/ledger.csv"} <= names
+    with zipfile.ZipFile(PLACE) as archive:
+        assert archive.testzip() is None
+        names = {name.removeprefix(f"{SITE.name}/") for name in archive.namelist()}
+    whole = {path.relative_to(SITE).as_posix() for path in SITE.rglob("*") if path.is_file()}
+    assert whole - names <= {PLACE.relative_to(SITE).as_posix(), ".inputs"}
+    assert {*PAGES, "index.html", "LICENSE", "CITATION.cff", "README.txt"} <= names
     files = {f"book/downloads/{name}{end}" for name in toc_chapters() for end in (".ipynb", ".md")}
     assert files <= names
 
@@ -88,14 +90,8 @@ def test_a_notebook_of_the_archive_runs_outside_a_checkout(tmp_path):
     offered = taken_home.read(notebook)
     kernel = [python, "-m", "ipykernel", "install", "--prefix", folder / "own", "--name", "python3"]
     for command in (kernel, [python, "-c", EXECUTE, notebook]):
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env=taken_home.outside(),
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        options = {"cwd": folder, "env": taken_home.outside(), "timeout": 600}
+        done = subprocess.run(command, **options, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
     ledger = taken_home.read(folder / "book" / "ledger.json")
     assert taken_home.differences(taken_home.read(notebook), offered, ledger) == []
@@ -117,11 +113,11 @@ NEVER_EMPTY = {"document", "place", "brief", "statement", "statistic", "criterio
 NEVER_EMPTY |= {"verdict", "anchor", "run"}
 
 
-def in_a_cell(said):
+def in_a_cell(value):
     """A value as the table has it: what nests is JSON."""
-    if isinstance(said, (dict, list)):
-        return json.dumps(said, ensure_ascii=False)
-    return "" if said is None else str(said)
+    if isinstance(value, (dict, list)):
+        return json.dumps(value, ensure_ascii=False)
+    return "" if value is None else str(value)
 
 
 def test_the_ledger_as_data_has_every_field_of_every_row(rows):
@@ -129,12 +125,12 @@ def test_the_ledger_as_data_has_every_field_of_every_row(rows):
         lines = list(csv.DictReader(file))
     assert [row["id"] for row in rows] == [line["id"] for line in lines]
     for row, line in zip(rows, lines, strict=True):
-        assert line == {field: in_a_cell(said) for field, said in row.items()}
+        assert line == {field: in_a_cell(value) for field, value in row.items()}
         assert all(map(line.get, NEVER_EMPTY)), row["id"]
         assert row["chapter_seconds"] > 0
         assert row["value"] is None or row["half_width"] is not None
         for name, control in row["controls"].items():
             assert control["what"], (row["id"], name)
             assert row["parts"] == {} or control["outcome"], (row["id"], name)
-        page, place = row["anchor"].split("#")
-        assert f'id="{place}"' in text_of(f"book/{page}"), row["anchor"]
+        page, anchor = row["anchor"].split("#")
+        assert f'id="{anchor}"' in text_of(f"book/{page}"), row["anchor"]

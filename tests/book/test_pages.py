@@ -29,7 +29,7 @@ NOSCRIPT = re.compile(r"</?noscript>")
 RAW = re.compile(r"\{[a-z][\w:-]*\}`|:::\{|``|\$\$|\{\{|\\\(")  # roles, directives, TeX
 LOADED = {"script": "src", "img": "src", "link": "href", "source": "srcset", "iframe": "src"}
 LIGHT, ALL = 200_000, 300_000  # bytes of a page's explorers' scripts; one page shows all of them
-CARD_FACTS = ("Measured", "Chapter", "Expected before measuring", "Statistic", "Parts", "Controls")
+CARD_FACTS = {"Measured", "Chapter", "Expected before measuring", "Statistic", "Parts"}
 
 
 @cache
@@ -78,57 +78,39 @@ def test_every_link_leads_to_a_place(name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_an_id_names_one_place(name):
-    assert len(ids(name)) == len(set(ids(name)))
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_headings_go_down_by_one(name):
+def test_a_page_has_ids_headings_and_words_for_its_pictures(name):
+    assert len(ids(name)) == len(set(ids(name))), "an id names one place"
     levels = [int(node.name[1]) for node in article(name).select("h1, h2, h3, h4, h5, h6")]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
+    assert (levels[0], levels.count(1)) == (1, 1)
     assert all(after <= before + 1 for before, after in pairwise(levels)), levels
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_every_picture_is_said_in_words(name):
     for image in article(name).select("img"):
         assert image.get("alt", "").strip(), image
     for picture in article(name).select("svg[role=img]"):
         assert picture.get("aria-label", "").strip()
     for control in article(name).select("a[href], button, summary"):
-        said = control.get_text().strip() or control.get("aria-label") or control.get("title")
-        assert said or control.select("img[alt]"), control
+        label = control.get_text().strip() or control.get("aria-label") or control.get("title")
+        assert label or control.select("img[alt]"), control
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_formulas_are_typeset(name):
+def test_formulas_are_typeset_and_no_markup_is_left_raw(name):
     for formula in article(name).select(".math"):
         assert formula.select_one(".katex .katex-html"), formula.get_text()[:80]
         assert formula.select_one(".katex math"), "a screen reader needs it"
     assert not article(name).select(".katex-error, .MathJax")
+    meant = ("pre", "code", "script", "annotation")
+    raw = article(name).find_all(string=RAW)
+    assert not [text for text in raw if not text.find_parent(meant)]
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_loaded_from_elsewhere(name):
+def test_nothing_is_loaded_from_elsewhere_and_the_run_is_named(name):
     for kind, attribute in LOADED.items():
         for node in page(name).select(f"{kind}[{attribute}]"):
             if node.get("rel") not in (["canonical"], ["next"], ["prev"], ["author"]):
                 assert not urlsplit(node[attribute]).netloc, node
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_no_markup_is_left_raw(name):
-    found = article(name).find_all(string=RAW)
-    meant = ("pre", "code", "script", "annotation")
-    assert not [text for text in found if not text.find_parent(meant)]
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_says_which_run_it_shows(name):
-    stamp = page(name).select_one(".run-stamp")
-    assert stamp
-    assert re.search(r"computed on [\d-]{10}.*, in \d+ (s|min) on one core", stamp.get_text())
+    stamp = page(name).select_one(".run-stamp").get_text()
+    assert re.search(r"computed on [\d-]{10}.*, in \d+ (s|min) on one core", stamp)
 
 
 @pytest.mark.parametrize("name", [name for name in CHAPTERS if not is_second(name)])
@@ -160,21 +142,13 @@ def rows():
     return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
 
 
-@pytest.fixture(scope="module")
-def recorded():
+def test_the_page_of_the_ledger_has_a_card_with_its_facts_for_every_record(rows):
     runs = {name: current(chapter_path(name)) for name in CHAPTERS}
     assert all(runs.values()), "some chapter has no current run"
-    return {
-        claim: record for run in runs.values() for claim, record in records(run.notebook).items()
-    }
-
-
-@pytest.fixture(scope="module")
-def cards():
-    return {card["id"]: card for card in article("book/ledger.html").select("details.claim")}
-
-
-def test_the_page_of_the_ledger_has_a_card_for_every_record(rows, recorded, cards):
+    recorded = {}
+    for run in runs.values():
+        recorded |= records(run.notebook)
+    cards = {card["id"]: card for card in article("book/ledger.html").select("details.claim")}
     assert list(cards) == [row["id"] for row in rows]
     assert set(cards) == set(recorded)
     for row in rows:
@@ -184,14 +158,8 @@ def test_the_page_of_the_ledger_has_a_card_for_every_record(rows, recorded, card
         assert f"verdict-{record.verdict.replace(' ', '-')}" in card.select_one(".verdict")["class"]
         assert len(card.find("dt", string="Parts").parent.select("li")) == len(record.parts)
         assert len(card.select(".control-result")) == len(record.controls)
-
-
-def test_a_card_has_all_its_facts(rows, cards):
-    for row in rows:
-        facts = [term.get_text() for term in cards[row["id"]].select("dt")]
-        wanted = [fact for fact in CARD_FACTS if fact != "Controls" or row["controls"]]
-        assert set(wanted) <= set(facts), row["id"]
-        assert bool(cards[row["id"]].blockquote) == bool(row["printed"])
+        assert {term.get_text() for term in card.select("dt")} >= CARD_FACTS, row["id"]
+        assert bool(card.blockquote) == bool(row["printed"])
 
 
 def test_the_counts_of_the_front_page_are_those_of_the_rows(rows):
@@ -220,34 +188,26 @@ def test_every_row_of_a_source_leads_to_functions_and_to_its_cell(rows):
     for claim, line in lines.items():
         cell = f"chapters/{theirs[claim]['chapter']}.html#check-{claim}"
         assert line.find("a", href=cell), claim
-    served = [
-        page(f"book/reference/{tower}.html").find_all(string=re.compile("^Serves "))
-        for tower in ("window", "regression", "stages")
-    ]
-    assert all(served)
+    for tower in ("window", "regression", "stages"):
+        assert page(f"book/reference/{tower}.html").find(string=re.compile("^Serves "))
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_page_shows_its_rows_with_their_verdicts(name, rows):
-    found = article(f"book/chapters/{name}.html")
+def test_a_page_shows_its_rows_with_their_verdicts_and_leads_to_them(name, rows):
+    shown = article(f"book/chapters/{name}.html")
     by_id = {row["id"]: row for row in rows}
-    for line in found.select("p.verdict-line"):
+    for line in shown.select("p.verdict-line"):
         row = by_id[line.select_one("a[aria-label^=evidence]")["href"].partition("#")[2]]
         assert words(line.select_one(".verdict")).endswith(row["verdict"])
-    for mark in found.select("a.judged[data-line]"):
-        line = found.find(id=mark["data-line"])
+    for mark in shown.select("a.judged[data-line]"):
+        line = shown.find(id=mark["data-line"])
         row = by_id[mark["data-line"].removeprefix("line-")]
         assert line.has_attr("hidden") <= (row["verdict"] == "holds")
         assert mark["aria-label"].startswith(f"{row['verdict']}: ")
-    listed = {line["id"].removeprefix("checked-") for line in found.select("table.checked tr[id]")}
+    listed = {line["id"].removeprefix("checked-") for line in shown.select("table.checked tr[id]")}
     own = {row["id"] for row in rows if row["chapter"] == name}
     assert listed == own if listed else is_second(name)
-
-
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_a_page_leads_to_the_rows_of_its_chapter(name):
-    address = f"../ledger.html#claims?chapter={first_page(name)}"
-    assert article(f"book/chapters/{name}.html").find("a", href=address)
+    assert shown.find("a", href=f"../ledger.html#claims?chapter={first_page(name)}")
 
 
 def test_the_search_finds_a_row_by_its_name(rows):

@@ -49,32 +49,31 @@ def search():
         engine.eval((SITE / name).read_text(encoding="utf8"))
 
     def search(words):
-        found = SEARCH.format(json.dumps(words))
-        places = engine.eval(f"JSON.stringify({found}.map(([page, , at]) => page + at))")
-        return json.loads(places)[::-1]
+        results = SEARCH.format(json.dumps(words))
+        addresses = engine.eval(f"JSON.stringify({results}.map(([page, , at]) => page + at))")
+        return json.loads(addresses)[::-1]
 
     yield search
     engine.close()
 
 
-@pytest.mark.parametrize(("words", "place"), FOUND)
-def test_words_lead_to_their_place(search, words, place):
-    found = search(words)[:FIRST]
-    assert [address for address in found if address.startswith(place)], found
+@pytest.mark.parametrize(("words", "address"), FOUND)
+def test_words_lead_to_their_place(search, words, address):
+    first = search(words)[:FIRST]
+    assert [one for one in first if one.startswith(address)], first
 
 
-@pytest.mark.parametrize(("words", "others", "place"), ALIKE)
-def test_spellings_find_the_same(search, words, others, place):
-    found = search(words)
-    assert search(others) == found
-    first = next(page for page in found if page.startswith("book/chapters/"))
-    assert first.partition("#")[0] == place
+@pytest.mark.parametrize(("words", "others", "address"), ALIKE)
+def test_spellings_find_the_same(search, words, others, address):
+    results = search(words)
+    assert search(others) == results
+    first = next(page for page in results if page.startswith("book/chapters/"))
+    assert first.partition("#")[0] == address
 
 
 @pytest.mark.parametrize(("words", "chapter"), [("covariates", "01_"), ("low rank tasks", "04_")])
 def test_a_chapter_stands_before_the_module_that_serves_it(search, words, chapter):
-    found = search(words)
-    modules = [at for at, page in enumerate(found) if page.startswith("book/reference/")]
-    places = [page.removeprefix("book/chapters/") for page in found[: modules[0]]]
-    assert modules
-    assert [page for page in places if page.startswith(chapter)]
+    kinds = [page.removeprefix("book/").split("/") for page in search(words)]
+    of_chapter = [at for at, kind in enumerate(kinds) if kind[-1].startswith(chapter)]
+    modules = [at for at, kind in enumerate(kinds) if kind[0] == "reference"]
+    assert of_chapter[0] < modules[0]

@@ -7,10 +7,10 @@ from claimbook.figures import checks
 
 
 def test_the_books_style_can_be_read_on_a_phone(drawing):
-    found = checks.lettering(drawing())
-    assert found["smallest"] >= checks.SMALLEST
-    assert found["width"] == figures.WIDTH
-    assert found["faults"] == []
+    reading = checks.lettering(drawing())
+    assert reading["smallest"] >= checks.SMALLEST
+    assert reading["width"] == figures.WIDTH
+    assert reading["faults"] == []
 
 
 @pytest.mark.parametrize(("points", "readable"), [(5, False), (6, False), (8.5, True)])
@@ -28,10 +28,10 @@ def test_what_cannot_be_read_is_named():
     axes.text(0.2, 0.2, "one over", fontsize=5)
     axes.text(0.21, 0.2, "another")
     axes.text(0.9, 0.3, "runs out of the picture").set_in_layout(False)
-    found = checks.lettering(figure)
+    reading = checks.lettering(figure)
     # given with two decimals
-    assert found["smallest"] == pytest.approx(5 * 350 / (72 * figures.WIDTH), abs=0.01)
-    assert set(found["faults"]) == {
+    assert reading["smallest"] == pytest.approx(5 * 350 / (72 * figures.WIDTH), abs=0.01)
+    assert set(reading["faults"]) == {
         "'one over' and 'another' overlap",
         "'runs out of the picture' is cut off",
     }

@@ -10,7 +10,7 @@ from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from claimbook.figures import style
 from claimbook.files import ROOT
-from claimbook.pages import chapter_path, read_chapter, toc_chapters
+from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 
 LOOKS = ROOT / "book" / "_static"
 LEAST = 3.5  # contrast of a line with its ground; WCAG asks for 3
@@ -57,29 +57,15 @@ QUANTITIES = {  # of the chapters whose names begin so
 }
 
 
-def strings(source):
-    """The constants that are words in a cell's code."""
-    return {
-        node.value
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    }
-
-
-@pytest.mark.parametrize(
-    ("chapter", "quantities"),
-    [
-        (name, quantities)
-        for name in toc_chapters()
-        for numbers, quantities in QUANTITIES.items()
-        if name[:2] in numbers.split()
-    ],
-)
-def test_quantities_that_meet_in_a_cell_have_colours_of_their_own(chapter, quantities):
+@pytest.mark.parametrize("numbers", QUANTITIES)
+def test_quantities_that_meet_in_a_cell_have_colours_of_their_own(numbers):
     """In chapter 7 those of all chapters meet: there the style of a line tells them apart."""
-    for cell in read_chapter(chapter_path(chapter)).cells:
-        if cell.cell_type == "code" and "COLOURS[" in cell.source:
-            met = strings(cell.source) & quantities
+    chapters = [name for name in toc_chapters() if name[:2] in numbers.split()]
+    cells = [cell for name in chapters for cell in code_of(read_chapter(chapter_path(name)))]
+    for source in cells:
+        constants = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Constant)]
+        met = {str(node.value) for node in constants} & QUANTITIES[numbers]
+        if "COLOURS[" in source:
             assert len({style.COLOURS[name] for name in met}) == len(met), met
 
 
@@ -116,16 +102,13 @@ def test_the_ground_is_nearly_that_of_the_pages():
     assert contrast(in_the_dark("white"), page_ground()) < 1.1
 
 
-def test_no_caption_speaks_of_a_tone():
+@pytest.mark.parametrize("name", toc_chapters())
+def test_no_caption_speaks_of_a_tone(name):
     """What is black on white is white on black: captions name hues, places or names."""
-    found = []
-    for path in sorted((ROOT / "book" / "chapters").glob("*.md")):
-        text = path.read_text(encoding="utf8")
-        captions = re.findall(r"^ +caption: \|\n((?: {6}.*\n)+)", text, re.MULTILINE)
-        assert len(captions) == text.count("caption: |"), f"{path.name}: not every caption was read"
-        found += [(path.stem, *TONE.findall(caption)) for caption in captions]
-    toned = [one for one in found if len(one) > 1]
-    assert not toned, f"these captions speak of a tone, which changes in the dark: {toned}"
+    text = chapter_path(name).read_text(encoding="utf8")
+    captions = re.findall(r"^ +caption: \|\n((?: {6}.*\n)+)", text, re.MULTILINE)
+    assert len(captions) == text.count("caption: |"), "not every caption was read"
+    assert not TONE.findall(" ".join(captions)), "a tone changes in the dark"
 
 
 def test_the_explorers_colours_are_seen_in_the_dark():

@@ -41,8 +41,8 @@ def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypa
     whole = svg.text_of(figure)
     number = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
     assert number.sub("", short) == number.sub("", whole)
-    found, exact = (np.array(number.findall(text), dtype=float) for text in (short, whole))
-    assert np.abs(found - exact).max() <= 0.01
+    short_numbers, exact = (np.array(number.findall(text), dtype=float) for text in (short, whole))
+    assert np.abs(short_numbers - exact).max() <= 0.01
     assert len(short) < len(whole)
 
 

@@ -80,18 +80,18 @@ def app(content, views, monkeypatch):
 
 @pytest.fixture(scope="session")
 def built():
-    """A function: the page that Sphinx alone makes of a text, with what was warned of."""
+    """A function: the page that Sphinx alone makes of a text, and the warnings."""
 
     def built(folder, text, prepare=lambda app: None, **settings):
         (folder / "index.md").write_text(text, encoding="utf8")
-        said = io.StringIO()
-        places = [str(folder), None, str(folder / "out"), str(folder / "trees"), "html"]
-        given = {"extensions": ["myst_parser"], "html_theme": "basic", **settings}
+        warnings = io.StringIO()
+        paths = [str(folder), None, str(folder / "out"), str(folder / "trees"), "html"]
+        config = {"extensions": ["myst_parser"], "html_theme": "basic", **settings}
         # in a world of its own: what a builder of before had registered would be a warning here
         with patch_docutils(folder), docutils_namespace():
-            app = Sphinx(*places, confoverrides=given, status=None, warning=said, freshenv=True)
+            app = Sphinx(*paths, confoverrides=config, status=None, warning=warnings, freshenv=True)
             prepare(app)
             app.build()
-        return (folder / "out" / "index.html").read_text(encoding="utf8"), said.getvalue()
+        return (folder / "out" / "index.html").read_text(encoding="utf8"), warnings.getvalue()
 
     return built

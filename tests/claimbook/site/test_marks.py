@@ -31,11 +31,11 @@ def words(*parts):
 @pytest.fixture
 def warned(monkeypatch):
     """What is warned of."""
-    found = []
-    warning = lambda text, *words, location: found.append(text % words)  # noqa: E731
+    warnings = []
+    warning = lambda text, *words, location: warnings.append(text % words)  # noqa: E731
     for module in (marks, directives):
         monkeypatch.setattr(module, "logger", SimpleNamespace(warning=warning))
-    return found
+    return warnings
 
 
 def read(app, *children):
@@ -46,7 +46,7 @@ def read(app, *children):
     return document
 
 
-def told(node):
+def text_of(node):
     """The words of a node with its marks, or the row whose line stands there."""
     if isinstance(node, nodes.raw) and "line" in node:
         return [node["line"], "hidden" if " hidden>" in node.astext() else "open"]
@@ -59,7 +59,7 @@ HOLDS, PART = [A, "hidden"], [B, "open"]
 
 
 @pytest.mark.parametrize(
-    ("parts", "found"),
+    ("parts", "page"),
     [  # behind the paragraph; alone it marks the one before; where no sentence stands, it is open
         (
             [("It rises.\n", A, " It falls.", B), ("Next.",)],
@@ -69,9 +69,9 @@ HOLDS, PART = [A, "hidden"], [B, "open"]
         ([(A,)], [[A, "open"]]),
     ],
 )
-def test_a_line_stands_behind_the_paragraph_of_its_mark(app, warned, parts, found):
-    made = [words(*(mark(one) if one in (A, B) else one for one in part)) for part in parts]
-    assert [told(child) for child in read(app, *made)[0].children[1:]] == found
+def test_a_line_stands_behind_the_paragraph_of_its_mark(app, warned, parts, page):
+    paragraphs = [words(*(mark(one) if one in (A, B) else one for one in part)) for part in parts]
+    assert [text_of(child) for child in read(app, *paragraphs)[0].children[1:]] == page
     assert not warned
 
 
@@ -117,18 +117,21 @@ def test_the_checks_of_a_page_are_one_table_and_stand_under_one_bar(app, views, 
         assert rest == [cell]
 
 
-def test_a_verdict_among_outputs_is_a_place(app):
+def test_a_verdict_among_outputs_has_its_marker(app):
     data = SimpleNamespace(mime_type=VERDICT, content={"id": A})
-    (found,) = VerdictOutput.handle_mime(None, data, inline=False)
-    assert found["check"] == A
+    (node,) = VerdictOutput.handle_mime(None, data, inline=False)
+    assert node["check"] == A
     assert VerdictOutput.handle_mime(None, SimpleNamespace(mime_type="text/plain"), False) is None
 
 
 # ---------------------------------------------------------------- roles
 
+SECOND = f"{PAGE}_specialist"
 
-def run(role, text, app, docname=PAGE, name="role"):
+
+def run(name, text, app, docname=PAGE):
     """What a role makes of a text on a page."""
+    role = JudgedRole() if name == "judged" else ClaimRole()
     role.text, role.lineno, role.name = text, 1, name
     env = SimpleNamespace(app=app, docname=docname)
     role.inliner = SimpleNamespace(
@@ -138,52 +141,50 @@ def run(role, text, app, docname=PAGE, name="role"):
     return role.run()[0]
 
 
-SECOND = f"{PAGE}_specialist"
-
-
 @pytest.mark.parametrize(
-    ("claim", "docname", "known"), [(A, PAGE, True), (A, SECOND, False), ("fair-none", PAGE, False)]
+    ("name", "text", "docname"),
+    [
+        ("judged", A, SECOND),  # a row of another page
+        ("judged", "fair-none", PAGE),
+        ("claim-value", "fair-none", PAGE),
+    ],
 )
-def test_a_role_names_a_row_of_its_own_page(app, warned, claim, docname, known):
-    found = run(JudgedRole(), claim, app, docname)
-    assert [node["mark"] for node in found] == ([claim] if known else [])
-    assert all(f'href="#checked-{A}"' in node.astext() for node in found)
-    assert bool(warned) is not known
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [(" fair-fails ", "0.430 ± 0.020"), ("fair-part", "2.77, from 1.99 to 3.86")],
-)
-def test_a_number_in_a_sentence_leads_to_its_row(app, text, said):
-    (found,) = run(ClaimRole(), text, app, "book/notes", "claim-value")
-    assert found.astext() == said
-    assert found["refuri"] == f"ledger.html#{text.strip()}"
-
-
-def test_a_number_that_there_is_not_is_warned_of(app, warned):
-    assert run(ClaimRole(), "fair-none", app, name="claim-value") == []
+def test_what_a_page_has_not_is_warned_of(app, warned, name, text, docname):
+    assert run(name, text, app, docname) == []
     assert len(warned) == 1
 
 
+def test_a_mark_leads_to_the_table_of_its_page(app, warned):
+    (node,) = run("judged", A, app)
+    assert node["mark"] == A
+    assert f'href="#checked-{A}"' in node.astext()
+    assert not warned
+
+
 @pytest.mark.parametrize(
-    ("docname", "words"),
+    ("text", "number"),
+    [(" fair-fails ", "0.430 ± 0.020"), ("fair-part", "2.77, from 1.99 to 3.86")],
+)
+def test_a_number_in_a_sentence_leads_to_its_row(app, text, number):
+    (node,) = run("claim-value", text, app, "book/notes")
+    assert node.astext() == number
+    assert node["refuri"] == f"ledger.html#{text.strip()}"
+
+
+@pytest.mark.parametrize(
+    ("name", "docname", "html"),
     [
-        (PAGE, 'class="judged"'),
-        (SECOND, ">evidence</a>"),
-        ("book/notes", "<code>fair-fails</code>"),
+        ("claim-verdict", PAGE, 'class="judged"'),
+        ("claim-verdict", SECOND, ">evidence</a>"),
+        ("claim-verdict", "book/notes", "<code>fair-fails</code>"),
+        ("claim-picture", PAGE, "outside the allowed range"),
+        ("claim-picture", PAGE, "<title>dot and bar: measured, with its interval; shaded: the"),
     ],
 )
-def test_a_verdict_in_a_sentence_is_a_mark_on_a_main_page(app, docname, words):
-    (found,) = run(ClaimRole(), "fair-fails", app, docname, "claim-verdict")
-    assert words in found.astext()
-    assert ('class="judged"' in found.astext()) == (docname == PAGE)
-
-
-def test_a_picture_in_a_sentence(app, warned):
-    (found,) = run(ClaimRole(), "fair-fails", app, name="claim-picture")
-    assert "outside the allowed range" in found.astext()
-    assert "<title>dot and bar: measured, with its interval; shaded: the allowed" in found.astext()
+def test_a_verdict_in_a_sentence_is_a_mark_on_a_main_page(app, name, docname, html):
+    (node,) = run(name, "fair-fails", app, docname)
+    assert html in node.astext()
+    assert ('class="judged"' in node.astext()) == (docname == PAGE and name == "claim-verdict")
 
 
 @pytest.mark.parametrize(
@@ -196,8 +197,8 @@ def test_a_picture_in_a_sentence(app, warned):
 )
 def test_a_mark_begins_no_line(parts, boxes):
     paragraph = words(*parts)
-    before = told(paragraph)
+    before = text_of(paragraph)
     KeepTogether.run(SimpleNamespace(document=paragraph))
-    kept = [one for one in paragraph.findall(nodes.inline) if "kept" in one["classes"]]
-    assert [told(one) for one in kept] == boxes
-    assert told(paragraph) == before, "no word is lost"
+    together = [one for one in paragraph.findall(nodes.inline) if "kept" in one["classes"]]
+    assert [text_of(one) for one in together] == boxes
+    assert text_of(paragraph) == before, "no word is lost"
