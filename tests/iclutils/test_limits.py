@@ -5,12 +5,14 @@ import math
 import pytest
 import torch
 
-from iclutils import sphere, validation
+from iclutils import sphere, stats, validation
+from iclutils.regression.experiment import Setting
 from iclutils.regression.samplers import Context
 from iclutils.regression.theory.asymptotics import Phase
-from iclutils.stages import training
+from iclutils.stages import prompts, training
 from iclutils.stages.theory import equal_features, finite_prompts
 from iclutils.window.function_classes import Affine, Cosine
+from iclutils.window.theory import best_window
 from iclutils.window.theory.low_rank_problem import Case
 
 
@@ -68,3 +70,28 @@ def test_a_training_stops_where_its_exponential_would_be_no_number():
     beyond = torch.tensor([math.nextafter(-700.0, -701.0)], dtype=torch.float64)
     with pytest.raises(RuntimeError, match="learning_rate must be smaller"):
         training._require_small(beyond, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("fewest", "call"),
+    [
+        (2, lambda n: stats.mean_se(torch.arange(float(n)))),
+        (2, lambda n: stats.mean_se(torch.rand(3, n), 1)),
+        (2, lambda n: stats.estimate(torch.arange(float(n)))),
+        (2, lambda n: stats.jackknife(lambda s: float(s.mean()), torch.arange(float(n)))),
+        (2, lambda n: stats.crossed(lambda s: s.mean(), torch.rand(n, 3))),
+        (2, lambda n: stats.crossed(lambda s: s.mean(), torch.rand(3, n))),
+        (2, lambda n: stats.crossed_mean(torch.rand(n, 3))),
+        (3, lambda n: stats.line(torch.arange(float(n)), torch.arange(float(n)) ** 2)),
+        (2, lambda n: stats.intercept(torch.arange(float(n)), torch.rand(n, 4))),
+        (2, lambda n: best_window.leave_one_out(torch.rand(n, 5))),
+        (2, lambda n: prompts.probabilities(n, 0.5)),
+        (3, lambda n: equal_features.Lookup(n, 10)),
+        (1, lambda n: equal_features.Lookup(3, n)),
+        (2, lambda n: Setting(d=n, alpha=1.0, kappa=1.0, tau=1.0, rho=0.1)),
+    ],
+)
+def test_the_fewest_are_enough_and_one_less_is_refused(fewest, call):
+    call(fewest)
+    with pytest.raises(ValueError, match=r"must|holds|at least"):
+        call(fewest - 1)

@@ -207,8 +207,9 @@ def parabola_minimum(w: Float[Tensor, " windows"], loss: Float[Tensor, " windows
 def leave_one_out(
     batches: Float[Tensor, "batches windows"],
 ) -> Float[Tensor, "batches windows"]:
-    """Compute the mean curve without each batch in turn; at least 2 batches."""
-    return (batches.sum(0) - batches) / (len(batches) - 1)
+    """Compute the mean curve without each batch in turn; ``ValueError`` for fewer than 2."""
+    others = validation.whole("the number of batches", len(batches), low=2) - 1
+    return (batches.sum(0) - batches) / others
 
 
 def standard_error(batches: Float[Tensor, "batches *w"]) -> Float[Tensor, "*w"]:
