@@ -13,41 +13,14 @@ from iclutils.window import function_classes
 from iclutils.window.theory import linear_attention
 from tests.explorers import package
 
-NAMES = {  # of each explorer: the names of its curves by panel, and of its numbers
-    "mismatch": ([["ratio"], ["loss"]], "pretrained matched moved best worse"),
-    "offset": (
-        [["linear", "with a constant", "softmax"]],
-        "linear constant softmax floor gained left",
-    ),
-    "directions": (
-        [["all alike", "ignored", "your ratio"], ["least error"]],
-        "none noneW yours yoursW all cost",
-    ),
-    "lookup": (
-        [["best possible", "linear", "softmax"], ["error"]],
-        "N linear softmax bayes w law crossing",
-    ),
-    "parallel": ([[], ["size"]], "w1 w2 size off"),
-    "hill": ([["truth", "answer"], []], "answer truth off"),
-    "glimpse": ([["hidden rule", "answer"]], "window time"),
-    "plateau": ([["dominant", "rare"]], "error time"),
-    "diversity": ([["practised tasks", "new tasks"]], "icl idg gap"),
-    "influence": (
-        [["hidden task", "softmax head", "network"], []],
-        "answer truth said own total share headShare",
-    ),
-}
+NAMES = [*package.EXPLORERS, "glimpse"]
 SKETCH = "(name, settings) => iclExplorers.sketch(name, settings)"
-ROWS = """name => { const spec = iclExplorers.explorers[name];
-  return spec.compute(iclExplorers.initial(spec)).rows.map(row => row.slice(0, 2)); }"""
+LISTED = """name => { const spec = iclExplorers.explorers[name];
+  return {rows: spec.compute(iclExplorers.initial(spec)).rows.map(row => row.slice(0, 2)),
+    legends: spec.panels.map(panel => panel.legend.map(([, kind]) => kind))}; }"""
 ENDS = """name => iclExplorers.explorers[name].controls.flatMap(c =>
   c.values ? [{[c.key]: c.values[0]}, {[c.key]: c.values.at(-1)}]
     : c.options.map(([value]) => ({[c.key]: value})))"""
-
-
-def words(text):
-    """The words of a label."""
-    return set(re.findall(r"[\w²]+", text.replace("~", "").replace("_{", " ")))
 
 
 def named(panel):
@@ -56,18 +29,22 @@ def named(panel):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_curves_and_numbers_have_their_names(v8, name):
-    curves, rows = NAMES[name]
-    keys, labels = zip(*v8(ROWS, name), strict=True)
-    panels = v8(SKETCH, name, {})
-    assert [[line["name"] for line in named(panel)] for panel in panels] == curves
-    assert list(keys) == rows.split()
+def test_what_is_drawn_has_its_name_and_what_the_legend_names_is_drawn(v8, name):
+    """A curve has a name, by which the probe reads it, where its panel has an axis."""
+    listed, panels = v8(LISTED, name), v8(SKETCH, name, {})
+    keys, labels = zip(*listed["rows"], strict=True)
     assert all(labels)
-    assert len(set(labels)) == len(labels)
-    for panel in panels:
+    assert len(set(labels)) == len(set(keys)) == len(keys)
+    for panel, signs in zip(panels, listed["legends"], strict=True):
+        parts = [*panel["lines"], *panel.get("dots", []), *panel.get("marks", [])]
+        assert set(signs) - {"ghost"} <= {part.get("kind") for part in parts}
         assert panel["label"]
         assert panel["x"]["label"]
         assert panel["y"].get("label") or panel["y"]["hidden"]
+        curves = [line for line in panel["lines"] if line["kind"] not in ("thin", "ghost")]
+        assert {line["kind"] for line in curves} <= set(signs) or not signs
+        unread = panel["y"].get("hidden") or panel["y"]["label"] == "second weight"  # a plane
+        assert unread or all(line.get("name") for line in curves)
 
 
 def pixels(panel, point):

@@ -16,26 +16,19 @@ ASKED = re.compile(r"\{set\}`[^`<]*<(?:([\w/]+)/)?(\w+):\s*([^<>`\s]+)>`")
 PLACED = re.compile(r"^`{3,}\{explorer\} (\w+)$", re.MULTILINE)
 SETTINGS = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:settings: (\S+)")
 MAIN = re.compile(r"```\{explorer\} (\w+)\n(?:(?!```).*\n)*?:main: (\S+)")
-
-
 PAGES = {path: path.read_text(encoding="utf8") for path in sorted(BOOK.rglob("*.md"))}
-
-
 SHOWN = sorted({tuple(PLACED.findall(text)) for text in PAGES.values()} - {()})
 
 
-def sentences():
-    """What the pages' sentences and directives ask of an explorer: (name, query)."""
-    for text in PAGES.values():
-        yield from (found[1:] for found in ASKED.findall(text))
-        yield from SETTINGS.findall(text)
-
-
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_a_sentence_sets_an_explorer_that_its_page_has(path):
-    for page, name, query in ASKED.findall(PAGES[path]):
+def test_sentences_and_directives_set_what_there_is_on_a_page(v8, path):
+    asked = [(path.stem, *found) for found in SETTINGS.findall(PAGES[path])]
+    for page, name, query in [*asked, *ASKED.findall(PAGES[path])]:
         there = path.parent / f"{page}.md" if page else path
         assert name in PLACED.findall(PAGES[there]), (there, query)
+        found = v8(NAMED, name, parse_qsl(query))
+        assert found["unknown"] == [], (name, query)
+        assert found["settings"].keys() == dict(parse_qsl(query)).keys() - {"play"}, (name, query)
 
 
 def test_every_explorer_is_on_a_page_with_a_setting_of_its_own_in_sight(v8):
@@ -44,6 +37,7 @@ def test_every_explorer_is_on_a_page_with_a_setting_of_its_own_in_sight(v8):
     text = "".join(PAGES.values())
     assert set(PLACED.findall(text)) == controls.keys()
     assert all(main in controls[name] for name, main in MAIN.findall(text))
+    assert len(ASKED.findall(text)) > 20
 
 
 RUNS = """name => { const X = iclExplorers, spec = X.explorers[name], at = X.initial(spec);
@@ -61,16 +55,6 @@ def test_the_scripts_that_a_page_loads_are_enough(shown):
     page = V8(shown)
     assert all(page(RUNS, name) for name in shown)
     page.engine.close()
-
-
-def test_every_sentence_and_page_asks_for_what_can_be_shown(v8):
-    asked = list(sentences())
-    assert len(asked) > 30
-    for name, query in asked:
-        wanted = parse_qsl(query)
-        found = v8(NAMED, name, wanted)
-        assert found["unknown"] == [], (name, query)
-        assert found["settings"].keys() == dict(wanted).keys() - {"play"}, (name, query)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import math
 import pytest
 import torch
 
-from iclutils.randomness import stream
+from iclutils.randomness import normal, stream
 from iclutils.regression import experiment as regression
 from iclutils.regression.ridge import solve_dense
 from iclutils.stages import training as stages
@@ -34,24 +34,33 @@ FOLLOW = """(name, settings, draws, scene) => {
   });
   return out;
 }"""
-# Many runs from the scripts' own seeds; their records after `steps` steps.
-OWN = """(name, settings, steps, runs) => Array.from({length: runs}, (_, seed) => {
-  const run = iclExplorers.training.N.models[name].start(settings, seed);
-  const record = new Float64Array(run.size);
-  for (let step = 0; step < steps; step++) run.take(run.draw(step));
-  run.record(record, 0);
-  return record;
-})"""
+# What a training draws for its first step, from many seeds.
+DRAWS = """(name, settings, runs) => Array.from({length: runs}, (_, seed) =>
+  iclExplorers.training.N.models[name].start(settings, seed).draw(0))"""
+SCENES = """(settings, runs) => { const {N} = iclExplorers.training;
+  return Array.from({length: runs}, (_, seed) =>
+    Object.values(N.models.lowrank.scene(settings, N.random(seed, "scene"))).map(x => [...x])); }"""
 
 
 def relative(found, expected):
     """The largest difference, relative to the largest entry of each record."""
-    found = torch.tensor(found, dtype=torch.float64)
     scale = expected.abs().amax(-1, keepdim=True)
     return float(((found - expected).abs() / scale).max())
 
 
-def prompts_of(function, setting, role_task):
+def alike(ours, theirs):
+    """Means and second moments of independent columns differ by less than four standard errors."""
+    ours = torch.as_tensor(ours, dtype=torch.float64)
+    for power in (1, 2):
+        a, b = ours**power, theirs.double() ** power
+        error = (a.var(0) / len(a) + b.var(0) / len(b)).sqrt()
+        assert bool(((a.mean(0) - b.mean(0)).abs() < 4 * error).all()), power
+
+
+# ------------------------------------------------------------------ heads: window and low rank
+
+
+def prompts_of(setting):
     """The raw draws of the package's prompts of one trial, a row a step, as the page takes them."""
     n, d = setting.n, setting.covariates.d
     q = math.isqrt(n)
@@ -63,8 +72,9 @@ def prompts_of(function, setting, role_task):
 
         z = torch.randn(BLOCK, n + q, d, generator=opened("covariates"), dtype=torch.float64)
         noise = torch.randn(BLOCK, n, generator=opened("noise"), dtype=torch.float64)
-        task = role_task(function.sample((BLOCK,), opened("tasks")))
-        rows.append(torch.cat([z.flatten(1), task, noise], 1))
+        task = setting.function.sample((BLOCK,), opened("tasks"))
+        drawn = task["a"] if "a" in task else slopes(task)
+        rows.append(torch.cat([z.flatten(1), drawn, noise], 1))
     return torch.cat(rows)
 
 
@@ -76,94 +86,110 @@ def slopes(task):
     return torch.cat([task["w"], torch.stack(rest, 1)], 1)
 
 
-def trained(setting):
-    """M of the softmax and of the linear head after every tenth step, side by side."""
-    heads = []
-    for unit, rate in (("softmax", 0.1), ("linear", 0.01)):
-        run = pretrain(
-            [setting], trials=1, steps=STEPS, unit=unit, schedule=Schedule(rate), record_every=10
-        )
-        heads.append(run.M[0, 0, 1:])
-    return heads
-
-
-@pytest.mark.parametrize(
-    ("family", "d", "n", "sigma", "L"),
-    [("relu", 2, 50, 0.1, 1.0), ("affine", 3, 40, 0.5, 2.0), ("cosine", 5, 30, 0.1, 4.0)],
-)
-def test_window_takes_the_package_s_steps(v8, family, d, n, sigma, L):
+def window(family, d, n, sigma, L):
+    """The package's setting, the page's, its scene, and the basis in which it records."""
     function = function_classes.by_name(family, d, L)
-    setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
-    draws = prompts_of(function, setting, slopes)
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
-    found = torch.tensor(v8(FOLLOW, "window", settings, draws.tolist(), None), dtype=torch.float64)
-    softmax, linear = found[:, 2:].unflatten(1, (2, d * d)).unbind(1)
-    for seen, M in zip((softmax, linear), trained(setting), strict=True):
-        assert relative(seen.tolist(), M.flatten(1)) < SAME
+    setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
+    return setting, settings, None, torch.eye(d, dtype=torch.float64)
 
 
-ALIGNED = """(M, d, k) =>
-  iclExplorers.training.N.models.lowrank.alignment(Float64Array.from(M), d, k)"""
-
-
-@pytest.mark.parametrize(("link", "stretched"), [("quadratic", True), ("cosine", False)])
-def test_low_rank_takes_the_package_s_steps(v8, link, stretched):
+def lowrank(link, stretched):
+    """The same for the training of low rank."""
     d, k, n, sigma = 6, 2, 30, 0.01
     B = low_rank_tasks.random_subspaces(1, d, k, stream(0, "training", "B"))
     J = low_rank_tasks.gram_roots(1, d, stream(0, "training", "J"))
-    function = LowRankLink(B, link)
-    setting = Setting(
-        function=function, covariates=Stretched(J) if stretched else Sphere(d), n=n, sigma=sigma
-    )
+    covariates = Stretched(J) if stretched == "yes" else Sphere(d)
+    settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link, "J": stretched}
     frame = torch.cat([B[0], low_rank_tasks.complement(B)[0]], 1)
-    settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link}
-    settings["J"] = "yes" if stretched else "no"
-    draws = prompts_of(function, setting, lambda task: task["a"])
     scene = {"frame": frame.flatten().tolist(), "J": J[0].flatten().tolist()}
-    found = torch.tensor(
-        v8(FOLLOW, "lowrank", settings, draws.tolist(), scene),
-        dtype=torch.float64,
+    setting = Setting(function=LowRankLink(B, link), covariates=covariates, n=n, sigma=sigma)
+    return setting, settings, scene, frame
+
+
+HEADS = [
+    (window, ("relu", 2, 50, 0.1, 1.0)),
+    (window, ("affine", 3, 40, 0.5, 2.0)),
+    (window, ("cosine", 5, 30, 0.1, 4.0)),
+    (lowrank, ("quadratic", "yes")),
+    (lowrank, ("cosine", "no")),
+]
+
+
+@pytest.mark.parametrize(("case", "numbers"), HEADS)
+def test_heads_take_the_package_s_steps_and_draw_by_its_law(v8, case, numbers):
+    """What is made of the draws, its steps show."""
+    setting, settings, scene, frame = case(*numbers)
+    draws, d = prompts_of(setting), settings["d"]
+    found = v8(FOLLOW, case.__name__, settings, draws.tolist(), scene)
+    heads = torch.tensor(found, dtype=torch.float64)[:, 2:].unflatten(1, (2, d, d)).unbind(1)
+    for seen, (unit, rate) in zip(heads, (("softmax", 0.1), ("linear", 0.01)), strict=True):
+        schedule = {"schedule": Schedule(rate), "record_every": 10}
+        run = pretrain([setting], trials=1, steps=STEPS, unit=unit, **schedule)
+        M = frame.T @ run.M[0, 0, 1:] @ frame
+        assert relative(seen.flatten(1), M.flatten(1)) < SAME
+    ours = torch.tensor(v8(DRAWS, case.__name__, settings, STEPS), dtype=torch.float64)
+    first = (setting.n + math.isqrt(setting.n)) * d  # of the task's direction, a unit vector
+    direction = ours[:, first : first + settings.get("k", d)]
+    direction /= direction.norm(dim=1, keepdim=True)  # a step's first work
+    drawn = draws.std(0) > 0  # the page draws for every class what one of them needs
+    alike(ours[:, drawn], draws[:, drawn])
+
+
+def test_low_rank_scenes_are_of_the_package_s_law_and_so_is_their_alignment(v8):
+    """A frame's first columns span the tasks; the covariates are stretched by a Gram matrix."""
+    d, k, runs = 4, 1, 400
+    frames, stretches = zip(*v8(SCENES, {"d": d, "k": k, "J": "yes"}, runs), strict=True)
+    b = torch.tensor(frames, dtype=torch.float64)[:, ::d, None]
+    B = low_rank_tasks.random_subspaces(runs, d, k, stream(1, "training", "B"))
+    alike((b @ b.mT).flatten(1), (B @ B.mT).flatten(1))
+    J = low_rank_tasks.gram_roots(runs, d, stream(1, "training", "J"))
+    alike(stretches, J.flatten(1))
+    A = normal(d, d, generator=stream(1, "training", "A"))
+    M = A.T @ A
+    aligned = "(M, d, k) => iclExplorers.training.N.models.lowrank.alignment(M, d, k)"
+    B = torch.eye(d, dtype=torch.float64)[:, :k]
+    mass = alignment.masses(M, B)
+    assert v8(aligned, M.flatten().tolist(), d, k) == pytest.approx(
+        {
+            "relevant": float(mass.relevant),
+            "spurious": float(mass.spurious),
+            "overlap": float(alignment.overlap(M, B)),
+            "rho": float(alignment.rho(M, B)),
+        },
+        rel=1e-8,
     )
-    softmax, linear = found[:, 2:].unflatten(1, (2, d * d)).unbind(1)
-    heads = trained(setting)
-    for seen, M in zip((softmax, linear), heads, strict=True):
-        assert relative(seen.tolist(), (frame.T @ M @ frame).flatten(1)) < SAME
-    last = heads[0][-1]
-    measured = v8(ALIGNED, softmax[-1].tolist(), d, k)
-    mass = alignment.masses(last, B[0])
-    expected = {
-        "relevant": float(mass.relevant),
-        "spurious": float(mass.spurious),
-        "overlap": float(alignment.overlap(last, B[0])),
-        "rho": float(alignment.rho(last, B[0])),
-    }
-    assert measured == pytest.approx(expected, rel=1e-8)
 
 
-def test_stages_takes_the_package_s_steps(v8):
-    K, p1, tokens, prompts, rate = 8, 0.5, 200, 4, 1.0
-    p, targets = probabilities(K, p1), torch.arange(K)
+# ------------------------------------------------------------------ stages
+
+
+def test_stages_take_the_package_s_steps_and_draw_by_its_law(v8):
+    K, tokens, prompts = 8, 200, 4
+    p, seeds = probabilities(K, 0.5), torch.Generator().manual_seed
+    settings = {"K": K, "p1": 0.5, "N": tokens, "prompts": prompts, "rate": 1.0}
     run = stages.train_reduced(
         p,
         tokens,
-        targets,
-        learning_rate=rate,
+        torch.arange(K),
+        learning_rate=1.0,
         steps=STEPS,
         prompts=prompts,
-        generator=torch.Generator().manual_seed(0),
+        generator=seeds(0),
         points=2 * STEPS,
     )
-    kept = (run.t % 10 == 0) & (run.t > 0)  # a few steps of the grid are rounded to a neighbour
-    batches = stages._count_batches(p, tokens, K, prompts, torch.Generator().manual_seed(0))
+    batches = stages._count_batches(p, tokens, K, prompts, seeds(0))
     draws = torch.stack([next(batches).flatten() for _ in range(STEPS)])
-    settings = {"K": K, "p1": p1, "N": tokens, "prompts": prompts, "rate": rate}
-    found = v8(FOLLOW, "stages", settings, draws.tolist(), None)
-    expected = run.theta[kept].flatten(1)
-    assert len(expected) > STEPS // 11
+    found = torch.tensor(v8(FOLLOW, "stages", settings, draws.tolist(), None), dtype=torch.float64)
+    kept = (run.t % 10 == 0) & (run.t > 0)  # a few steps of the grid are rounded to a neighbour
+    assert int(kept.sum()) > STEPS // 11
     assert run.t[kept][-1] == STEPS
-    seen = [found[int(t) // 10 - 1][: K * K] for t in run.t[kept]]
-    assert relative(seen, expected) < SAME
+    seen = found[run.t[kept].long() // 10 - 1, : K * K]
+    assert relative(seen, run.theta[kept].flatten(1)) < SAME
+    alike(v8(DRAWS, "stages", settings, STEPS), draws)
 
+
+# ------------------------------------------------------------------ sets of prompts
 
 SETS = [
     (6, 0.5, 0.3, 0.5, 1e-3),
@@ -178,6 +204,11 @@ JUDGE = """(settings, size, set) => {
   const arrays = Object.fromEntries(
     Object.entries(set).map(([key, list]) => [key, Float64Array.from(list)]));
   return [prompts.judge(arrays, settings, size), prompts.sizes(settings, size.tau)];
+}"""
+DRAWN = """(settings, tau, sets) => {
+  const {N} = iclExplorers.training, {prompts} = N.models, size = prompts.sizes(settings, tau);
+  return Array.from({length: sets}, (_, seed) =>
+    prompts.judge(prompts.draw(settings, size, N.random(seed)), settings, size));
 }"""
 
 
@@ -203,87 +234,11 @@ def test_the_same_sets_give_the_same_errors(v8, d, alpha, kappa, tau, lam):
     assert found == pytest.approx(expected, rel=SAME)
 
 
-def alike(seen, expected):
-    """Means and second moments of independent runs differ by less than four standard errors."""
-    for name, theirs in expected.items():
-        ours = torch.as_tensor(seen[name], dtype=torch.float64)
-        for power in (1, 2):
-            a, b = ours**power, theirs.double() ** power
-            error = (a.var() / len(a) + b.var() / len(b)).sqrt()
-            assert abs(float(a.mean() - b.mean())) < 4 * float(error), (name, power)
-
-
-DRAWS = """(name, settings, runs) => Array.from({length: runs}, (_, seed) =>
-  iclExplorers.training.N.models[name].start(settings, seed).draw(0))"""
-
-
-def columns(rows):
-    """Each number of a step's draws by its place."""
-    return dict(enumerate(torch.as_tensor(rows, dtype=torch.float64).T))
-
-
-@pytest.mark.parametrize("family", ["relu", "affine", "cosine"])
-def test_window_draws_by_the_package_s_law(v8, family):
-    """What is made of the draws, its steps show."""
-    d, n, sigma, L = 3, 20, 0.3, 2.0
-    settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
-    function = function_classes.by_name(family, d, L)
-    setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
-    theirs = prompts_of(function, setting, slopes)
-    ours = torch.tensor(v8(DRAWS, "window", settings, STEPS), dtype=torch.float64)
-    direction = slice((n + math.isqrt(n)) * d, (n + math.isqrt(n) + 1) * d)
-    ours[:, direction] /= ours[:, direction].norm(dim=1, keepdim=True)  # a step's first work
-    drawn = theirs.std(0) > 0  # the page draws for every class what one of them needs
-    alike(columns(ours[:, drawn]), columns(theirs[:, drawn]))
-
-
-def test_low_rank_has_the_package_s_distribution(v8):
-    d, k, n, sigma, steps, runs = 4, 1, 20, 0.1, 60, 200
-    settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": "quadratic", "J": "yes"}
-    found = torch.tensor(v8(OWN, "lowrank", settings, steps, runs), dtype=torch.float64)
-    ours = found[:, 2 : 2 + d * d].unflatten(1, (d, d))
-    B = low_rank_tasks.random_subspaces(runs, d, k, stream(1, "training", "B"))
-    J = low_rank_tasks.gram_roots(runs, d, stream(1, "training", "J"))
-    setting = Setting(
-        function=LowRankLink(B, "quadratic"), covariates=Stretched(J), n=n, sigma=sigma
-    )
-    M = pretrain([setting], trials=runs, steps=steps, seed=1).M[0, :, -1]
-    frame = torch.eye(d, dtype=torch.float64)[:, :k]  # the page records M in the basis [B, B⊥]
-
-    def summary(M, B):
-        mass = alignment.masses(M, B)
-        return {
-            "relevant": mass.relevant,
-            "spurious": mass.spurious,
-            "overlap": alignment.overlap(M, B),
-        }
-
-    seen = {name: value.tolist() for name, value in summary(ours, frame).items()}
-    alike(seen, summary(M, B))
-
-
-def test_stages_draw_by_the_package_s_law(v8):
-    K, p1, tokens, prompts = 6, 0.5, 60, 2
-    settings = {"K": K, "p1": p1, "N": tokens, "prompts": prompts, "rate": 1.0}
-    opened = stream(1, "training", "stages")
-    batches = stages._count_batches(probabilities(K, p1), tokens, K, prompts, opened)
-    theirs = torch.stack([next(batches).flatten() for _ in range(STEPS)])
-    alike(columns(v8(DRAWS, "stages", settings, STEPS)), columns(theirs))
-
-
-DRAWN = """(settings, tau, sets) => {
-  const {N} = iclExplorers.training, {prompts} = N.models, size = prompts.sizes(settings, tau);
-  return Array.from({length: sets}, (_, seed) =>
-    prompts.judge(prompts.draw(settings, size, N.random(seed)), settings, size));
-}"""
-
-
 @pytest.mark.parametrize(("alpha", "tau"), [(0.2, 0.6), (2.0, 3.0)])
 def test_sets_have_the_package_s_distribution(v8, alpha, tau):
     d, kappa, rho, lam, sets = 5, 1.0, 0.1, 0.01, 300
     settings = {"d": d, "alpha": alpha, "kappa": kappa, "rho": rho, "lambda": lam}
-    found = v8(DRAWN, settings, tau, sets)
+    ours = [[each["icl"], each["idg"]] for each in v8(DRAWN, settings, tau, sets)]
     setting = regression.Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
-    theirs = torch.stack([regression.errors(setting, [lam], 1, t)[0] for t in range(sets)]).log()
-    seen = {name: [math.log(each[name]) for each in found] for name in ("icl", "idg")}
-    alike(seen, {"icl": theirs[:, 0], "idg": theirs[:, 1]})
+    theirs = torch.stack([regression.errors(setting, [lam], 1, t)[0] for t in range(sets)])
+    alike(torch.tensor(ours).double().log(), theirs.log())

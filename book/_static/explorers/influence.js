@@ -26,6 +26,12 @@ const EXAMPLES = (() => {
     .sort((a, b) => a.at - b.at);
 })();
 
+/** The place in the list of the example nearest to a place on the circle. */
+function nearestTo(at) {
+  const far = EXAMPLES.map(one => Math.abs(wrapped(one.at - at)));
+  return far.indexOf(Math.min(...far));
+}
+
 const net = kept(1, () => X.unpacked(X.network));
 
 /** The weights of the softmax head that is best for the same tasks. */
@@ -45,10 +51,10 @@ X.explorers.influence = {
     slider("star", "place of the question (degrees)", even(-180, 180, 2), 30),
   ],
   panels: [
-    {name: "One prompt, and what is answered around the circle", height: 240, legend: [
+    {name: "One prompt, and the answers to it", height: 230, legend: [
       ["the network’s answer", "target"], ["the softmax head’s answer", "softmax"],
       ["the hidden task", "exact"], ["examples", "other", true]]},
-    {name: "How much each example counts at the question", height: 130, legend: [
+    {name: "How much each example counts", height: 220, legend: [
       ["in the network", "target"], ["in the softmax head", "softmax"]]},
   ],
   compute({moved, which, steep, star}) {
@@ -86,20 +92,23 @@ X.explorers.influence = {
       ticks: [-180, -90, 0, 90, 180]};
     const most = Math.max(4, 1.4 * L);
     const marked = EXAMPLES[which - 1].at;
+    const marks = [{at: marked, kind: "other", drag: at => ({which: nearestTo(at) + 1})},
+      {at: star, text: "question", drag: "star"}];
     plot(prompt, {label: `Task, examples and answers around the circle. ${words(summary)}`, x,
       y: {label: "label", range: [-most - 1, most + 1]},
       lines: [{points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",
         name: "hidden task"}, {points: head, kind: "softmax", name: "softmax head"},
-      {points: curve, kind: "target", name: "network"}],
-      marks: [{at: star, text: "question", drag: "star"}],
+      {points: curve, kind: "target", name: "network"}], marks,
       dots: [...EXAMPLES.map(({at}, i) => ({at: [at, labels[i]], kind: "other"})),
         {at: [marked, labels[which - 1]], kind: "recorded"}, {at: [star, answer], kind: "target"}]});
-    const all = [...J, ...gamma];
+    const highest = Math.max(...J, ...gamma);
+    const bars = list => EXAMPLES.map(({at}, i) => [at, list[i]]);
     plot(strip, {label: "The influence of each example on the answer at the question.", x,
-      y: {hidden: true, indented: true, range: [1.1 * Math.min(-0.05, ...all), 1.1 * Math.max(...all)]},
-      lines: [{points: EXAMPLES.map(({at}, i) => [at - 1.2, J[i]]), kind: "target", sticks: true},
-        {points: EXAMPLES.map(({at}, i) => [at + 1.2, gamma[i]]), kind: "softmax", sticks: true}],
-      marks: [{at: star}, {at: marked, kind: "other"}]});
+      y: {label: "influence", range: [1.1 * Math.min(-0.15 * highest, ...J), 1.1 * highest]},
+      lines: [{points: [[-180, 0], [180, 0]], kind: "thin"},
+        {points: bars(J), kind: "target", name: "network", sticks: true, aside: -1.5},
+        {points: bars(gamma), kind: "softmax", name: "softmax head", sticks: true, aside: 1.5}],
+      marks});
   },
 };
 })(globalThis.iclExplorers ??= {explorers: {}});

@@ -90,7 +90,7 @@ function drawBands(svg, bands, place, {left, right, top, bottom}, range) {
 }
 
 /** The `d` of a curve, of sticks on zero or of points; a value that is no number lifts the pen. */
-function pathOf({points, scatter, sticks}, X, Y, log) {
+function pathOf({points, scatter, sticks, aside = 0}, X, Y, log) {
   let d = "";
   let pen = false;
   for (const [a, b] of points) {
@@ -98,7 +98,7 @@ function pathOf({points, scatter, sticks}, X, Y, log) {
       pen = false;
       continue;
     }
-    const px = X(a).toFixed(1);
+    const px = (X(a) + aside).toFixed(1);
     const py = Math.min(Math.max(Y(b), -1e4), 1e4).toFixed(1);
     if (scatter) d += `M${px} ${py}h0`;
     else d += sticks ? `M${px} ${Y(0).toFixed(1)}V${py}` : `${pen ? "L" : "M"}${px} ${py}`;
@@ -125,9 +125,9 @@ function drawEnd(svg, {points, ends}, X, Y, box) {
  * A drawing in a panel, an element of the page.
  *
  * x, y: {label, range, log, ticks, hidden, indented}, where an `indented` axis that is hidden keeps
- * its room; `lines` [{points, kind, name, sticks, scatter, ends}],
- * where a name makes the line's values readable by pointer and keyboard and `ends` says why it
- * stops; `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull
+ * its room; `lines` [{points, kind, name, sticks, aside, scatter,
+ * ends}], where a name makes the line's values readable by pointer and keyboard, sticks may stand
+ * some pixels `aside` of their places, and `ends` says why it stops; `marks` (upright lines) [{at, text, kind, drag}], where `drag` is the setting that a pull
  * at the mark moves, or a function from the place to {setting: value}; `bands` [{from, to, text}];
  * `dots` [{at: [x, y], kind}]; `label` is spoken.
  */

@@ -5,8 +5,9 @@ const {make, rich, show, words} = X;
 const NEAR = 14;                                    // pixels from a mark within which it is taken
 const NEAR_TOUCH = 26;
 
-/** The height of a line at x, between its points as it is drawn; NaN where there is none. */
-function heightAt({points}, x, {x: {log: logX}, y: {log: logY}}) {
+/** The height of a line at x, as it is drawn: of the nearest stick, between a curve's points. */
+function heightAt({points, sticks}, x, {x: {log: logX}, y: {log: logY}}) {
+  if (sticks) return points.reduce((a, b) => Math.abs(b[0] - x) < Math.abs(a[0] - x) ? b : a)[1];
   const i = points.findIndex(([a]) => a >= x);
   if (i < 0) return NaN;
   if (points[i][0] === x || i === 0) return points[i][0] === x ? points[i][1] : NaN;

@@ -77,7 +77,7 @@ iclExplorers.define(N => {
       const theta = new Float64Array(K * K);
       const errors = new Float64Array(K);
       return {
-        every: K > 16 ? 4 : 1,
+        every: K > 32 ? 20 : K > 16 ? 4 : 1,
         size: K * K + K,
         record(into, at) {
           into.set(theta, at);

@@ -69,12 +69,13 @@
       {name: "twelve features", settings: {}},
       {name: "six: a shorter wait", settings: {K: 6}},
       {name: "twenty: a longer one", settings: {K: 20}},
+      {name: "sixty: the error nearly stands still", settings: {K: 60}},
       {name: "very dominant: a longer wait", settings: {p1: 0.8}},
       {name: "hardly dominant: no first phase", settings: {K: 8, p1: 0.2}},
     ],
     derive: ({K}) => ({N: TOKENS * K, prompts: PROMPTS, rate: RATE}),
     controls: [
-      slider("K", "number of features ~K~", [6, 8, 10, 12, 16, 20], 12),
+      slider("K", "number of features ~K~", [6, 8, 10, 12, 16, 20, 40, 60], 12),
       slider("p1", "dominant probability ~p~_{1}", [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8], 0.5),
     ],
     panels: [
