@@ -128,5 +128,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("env-get-updated", notebooks.write_notebooks, priority=AFTER_THE_NUMBERS)
     app.connect("html-page-context", dress)
     app.connect("doctree-resolved", arrange)
-    app.connect("build-finished", finish)
+    app.connect("build-finished", finish, priority=LATE)  # when all style sheets are there
     return {"parallel_read_safe": True, "parallel_write_safe": True, "version": "1"}
