@@ -20,6 +20,7 @@ from iclutils.regression import (
 from iclutils.regression.samplers import Context
 from iclutils.regression.theory.equivalents import layer_errors
 from iclutils.regression.training_sets import draw_fleet
+from iclutils.transformer.letters import Letters, draw_test_letters
 from iclutils.transformer.models import Architecture
 from iclutils.window import label_statistics, low_rank_benefit, pretraining
 from iclutils.window.covariates import Sphere, StretchedAnew
@@ -63,6 +64,7 @@ CALLS = [
         4, 5, noise=0.1, rates=(0.1,), trials=2, steps=2, tokens=100, seed=SEED
     ),
     lambda: Architecture(2).initial_weights(SEED, [0]),
+    lambda: draw_test_letters(Letters(4, 8), 2, SEED, [0]),
 ]
 OWN = {"perturbation"}  # it moves what the others drew
 ROLE = re.compile(r'^(?!\s*>>>).*[^`]stream\(\w+, "([^"]+)"', re.MULTILINE)
