@@ -184,6 +184,12 @@ def curves(rows: Sequence[Mapping[str, Any]], **settings: Any) -> Curves:
     return Curves(numbers, logs("train"), logs("icl"))
 
 
+def fleets(rows: Sequence[Mapping[str, Any]], **settings: Any) -> list[Curves]:
+    """Read the curves at the end of each recorded fleet with these settings, seed after seed."""
+    seeds = sorted({row["seed"] for row in rows if settings.items() <= row.items()})
+    return [curves(rows, seed=seed, **settings).final for seed in seeds]
+
+
 def join(fleets: Sequence[Curves]) -> Curves:
     """Join the curves of several fleets, set after set, at the numbers of prompts that all have.
 

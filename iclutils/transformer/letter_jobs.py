@@ -16,11 +16,10 @@ from iclutils import stats
 from iclutils.transformer.letter_training import Course, Descent, train_on_letters
 from iclutils.transformer.letters import Letters
 from iclutils.transformer.models import Architecture
+from iclutils.transformer.sweep_jobs import Job, pick
 
 KINDS = ("dominant", "rare")
 LONG = 50  # examples of a prompt for each letter, as in chapter 6
-
-Job = Mapping[str, Any]
 
 
 def transformers_on_letters(
@@ -62,11 +61,7 @@ def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    settings = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed
-    chosen = [job for job in jobs if settings.items() <= job.items()]
-    if len(chosen) != 1:
-        raise ValueError(f"jobs must have one fleet with {settings}; got {len(chosen)}")
-    return chosen[0]
+    return pick(jobs, {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed)
 
 
 def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:

@@ -23,6 +23,7 @@ from iclutils.transformer.letters import (
 )
 from iclutils.transformer.models import Architecture, answers
 from iclutils.transformer.samplers import BLOCK
+from iclutils.transformer.training import adamw
 
 OPTIMISERS = ("gradient descent", "AdamW")
 FIRST = 10  # the step of the first record after the start
@@ -137,9 +138,7 @@ def _answer(
 
 def _optimiser(weights: Tensor, descent: Descent) -> torch.optim.Optimizer:
     if descent.optimiser == "AdamW":
-        return torch.optim.AdamW(
-            [weights], lr=descent.rate, betas=(0.9, 0.98), weight_decay=1e-4, fused=True
-        )
+        return adamw(weights, descent.rate)
     return torch.optim.SGD([weights], lr=descent.rate)
 
 

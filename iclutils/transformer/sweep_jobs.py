@@ -116,8 +116,15 @@ def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
     Raises ``ValueError`` where the record does not have it once.
     """
     settings = WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | changed
-    # a job that does not say has kinks
-    chosen = [job for job in jobs if settings.items() <= {"tasks": "kinks", **job}.items()]
+    return pick(jobs, settings, tasks="kinks")
+
+
+def pick(jobs: Sequence[Job], settings: Job, **unsaid: Any) -> Job:
+    """Pick the job with these settings; a job that does not say one has the ``unsaid``.
+
+    Raises ``ValueError`` where the record does not have it once.
+    """
+    chosen = [job for job in jobs if settings.items() <= {**unsaid, **job}.items()]
     if len(chosen) != 1:
         raise ValueError(f"jobs must have one fleet with {settings}; got {len(chosen)}")
     return chosen[0]

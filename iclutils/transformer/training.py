@@ -75,9 +75,7 @@ def train(
     steps = schedule.steps
     steps = steps if until is None else validation.whole("until", until, high=steps)
     weights = architecture.initial_weights(seed, networks).requires_grad_()
-    optimiser = torch.optim.AdamW(
-        [weights], lr=schedule.rate, betas=(0.9, 0.98), weight_decay=schedule.decay, fused=True
-    )
+    optimiser = adamw(weights, schedule.rate, schedule.decay)
     minibatches = training_prompts(kinks, schedule.queries, schedule.prompts, steps, seed, networks)
     history: list[Tensor] = []
     for step, prompt in enumerate(minibatches):
@@ -95,6 +93,11 @@ def train(
     if not bool(torch.isfinite(losses).all()):
         raise RuntimeError(f"rate must be smaller; with {schedule.rate:g} a network diverged")
     return Trained(weights.detach(), losses.double())
+
+
+def adamw(weights: Tensor, rate: float, decay: float = 1e-4) -> torch.optim.Optimizer:
+    """Make the AdamW of all whole transformers, with momenta 0.9 and 0.98."""
+    return torch.optim.AdamW([weights], lr=rate, betas=(0.9, 0.98), weight_decay=decay, fused=True)
 
 
 def _shorten(weights: Float[Tensor, "networks P"], longest: float) -> None:

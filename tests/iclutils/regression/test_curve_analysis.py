@@ -111,6 +111,13 @@ def test_fleets_joined_at_their_common_numbers():
         curve_analysis.join([fleet, other.only([80])])
 
 
+def test_fleets_are_read_seed_after_seed():
+    rows = [row | {"seed": seed} for seed in (3, 1) for row in ROWS if seed == 1 or row["n"] > 10]
+    fleets = curve_analysis.fleets(rows, d=5)
+    assert [fleet.numbers for fleet in fleets] == [[10, 20, 40], [20, 40]]
+    assert fleets[0].icl.tolist() == curve_analysis.curves(ROWS, d=5).final.icl.tolist()
+
+
 def test_what_is_fitted_and_the_top():
     final = curve_analysis.curves(ROWS, d=5).final
     found = curve_analysis.fitted(final, 1e-2)
