@@ -109,8 +109,9 @@ def _context_length(seed: int = 0, run: int = CONTEXT_LENGTH_RUN) -> list[Job]:
 def _whole_transformers(seed: int = 0) -> list[Job]:
     """Eight networks of each kind on the circle: three steepnesses, all three at once, controls.
 
-    Then all three at once for longer; networks that lack a part, at L = 16; and shorter and longer
-    prompts and ramps, at L = 4.
+    Then all three at once for longer; networks that lack a part, at L = 16; shorter and longer
+    prompts and ramps, at L = 4; the sphere of five dimensions; and more networks where eight left a
+    row undecided.
     """
     whole: Job = {
         **WHOLE,
@@ -128,7 +129,20 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
     parts = [{"hidden": 0}, {"heads": 1}, {"blocks": 1}, {"hidden": 0, "heads": 1, "blocks": 1}]
     middling = whole | {"asked": [4.0]}
     others = [middling | change for change in ({"n": 12}, {"n": 48}, {"tasks": "ramps"})]
-    return [*first, *(steep | part for part in parts), *others]
+    # in five dimensions 24 examples leave one or two within 45° of the query
+    sphere = [whole | {"d": 5, "n": 48, "steepness": [L]} for L in (4.0, 16.0, 1.0)]
+    more = [
+        *_continued(steep | {"blocks": 1}, 56),
+        *_continued(steep | {"hidden": 0, "heads": 1, "blocks": 1}, 16),
+        *_continued(steep | {"heads": 1}, 24),
+        *_continued(middling | {"tasks": "ramps"}, 24),
+    ]
+    return [*first, *(steep | part for part in parts), *others, *sphere, *more]
+
+
+def _continued(job: Job, networks: int) -> list[Job]:
+    """Fleets of eight that continue a fleet of eight."""
+    return [job | {"first": first} for first in range(8, 8 + networks, 8)]
 
 
 LIST_NETWORKS = 8  # for each list, of the talk's sweep at d = 10
@@ -147,7 +161,7 @@ def _lists() -> list[Job]:
 
 
 def _letters(seed: int = 0) -> list[Job]:
-    """Eight networks each: AdamW, gradient descent; one block and two; a control.
+    """Eight networks each: AdamW, gradient descent; one block and two; a control; then more networks.
 
     The steps are at least twice what one network of another seed needed.
     """
@@ -172,8 +186,15 @@ def _letters(seed: int = 0) -> list[Job]:
         for (optimiser, blocks), counts in steps.items()
         for K, count in counts.items()
     ]
+    whole = {(job["optimiser"], job["K"]): job for job in jobs if job["blocks"] == 2}
+    more = [
+        *_continued(whole["AdamW", 20], 16),
+        *_continued(whole["AdamW", 40], 16),
+        *_continued(whole["gradient descent", 20], 32),
+        *_continued(whole["gradient descent", 40], 16),
+    ]
     # all letters equally frequent
-    return [*jobs, jobs[0] | {"p1": 0.1}]
+    return [*jobs, jobs[0] | {"p1": 0.1}, *more]
 
 
 SWEEPS = {

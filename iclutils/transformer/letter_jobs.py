@@ -32,9 +32,11 @@ def transformers_on_letters(
     blocks: int,
     networks: int,
     seed: int,
+    first: int = 0,
 ) -> dict[str, Any]:
     """Run a job: a fleet of networks of one shape on ``K`` letters, the first of share ``p1``.
 
+    The networks are numbered from ``first`` on; a job that does not say has 0.
     What :class:`.letter_training.Course` holds, for queries on the dominant letter and on rare
     ones, step by step, each a list with an entry a network.
     """
@@ -43,7 +45,7 @@ def transformers_on_letters(
         Letters(K, LONG * K, p1),
         Descent(optimiser, rate, steps),
         seed,
-        range(networks),
+        range(first, first + networks),
     )
     return describe_course(course)
 
@@ -57,11 +59,12 @@ def describe_course(course: Course) -> dict[str, Any]:
 
 
 def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job:
-    """Pick the fleet of an optimiser, with two blocks and p1 = ½ but for the ``changed`` settings.
+    """Pick the first fleet of an optimiser, with two blocks and p1 = ½ but for ``changed`` settings.
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    return pick(jobs, {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5} | changed)
+    settings = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5, "first": 0}
+    return pick(jobs, settings | changed, first=0)
 
 
 def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:

@@ -34,6 +34,7 @@ WHOLE = {
     "steps": 2000,
 }
 TASKS = {"kinks": Kinks, "ramps": Ramps}
+UNSAID = {"tasks": "kinks", "first": 0}  # what a job has that does not say
 
 Job = Mapping[str, Any]
 
@@ -53,22 +54,24 @@ def transformers_on_kinks(
     networks: int,
     seed: int,
     tasks: str = "kinks",
+    first: int = 0,
 ) -> dict[str, Any]:
     """Run a job: a fleet of networks of one shape, trained on kinks and asked on other prompts.
 
-    The ``tasks`` may be ramps in their place; a job that does not say has kinks.
+    The ``tasks`` may be ramps in their place; a job that does not say has kinks. The networks are
+    numbered from ``first`` on, so that a fleet can be continued; a job that does not say has 0.
     A prompt of training has one of the steepnesses ``steepness``; those of the tests have each of
     ``asked`` in turn. For ``"network"``, ``"softmax"`` and ``"kriging"`` (the two rivals that are
     best in training, on the same prompts) and for each steepness asked, network by network: the
     ``error``, the ``sum`` of influences and of their ``squares``, the share ``near`` the query, and
     the mean ``profile`` by angle. Beside them the best window ``w``, the mean losses over the first
-    50 steps and over the last 200, and the weights of the first network. Test prompts have their
+    50 steps and over the last 200, and the weights of the network 0. Test prompts have their
     labels at their own places, also where training ``shuffled`` them.
     """
     kind = TASKS[validation.one_of("tasks", tasks, TASKS)]
     kinks = kind(d, n, sigma, tuple(steepness), shuffled)
     architecture = Architecture(d, blocks, heads, hidden=hidden)
-    numbers = range(networks)
+    numbers = range(validation.whole("first", first, low=0), first + networks)
     run = train(architecture, kinks, Schedule(steps), seed, numbers)
     honest = kind(d, n, sigma, tuple(steepness))
     places = draw_for_networks(honest, 1, (PLACES,), seed, "places for the window", [0])
@@ -86,12 +89,12 @@ def transformers_on_kinks(
         }
         for name, J in linear.items():
             record[name].append(describe((J * prompt.y).sum(-1), J, prompt))
-    return record | {
+    record |= {
         "w": digits(torch.tensor(window.w)),
         "losses": digits(run.losses[0]),
         "last": digits(run.losses[-4:].mean(0)),
-        "weights": storage.pack(architecture, run.weights[0]),
     }
+    return record | ({} if first else {"weights": storage.pack(architecture, run.weights[0])})
 
 
 def describe(
@@ -111,12 +114,27 @@ def describe(
 
 
 def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
-    """Pick the fleet that was trained on ``steepness``, whole but for the ``changed`` settings.
+    """Pick the first fleet trained on ``steepness``, whole but for the ``changed`` settings.
 
     Raises ``ValueError`` where the record does not have it once.
     """
-    settings = WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | changed
-    return pick(jobs, settings, tasks="kinks")
+    return pick(jobs, _settings(steepness, changed) | {"first": 0}, **UNSAID)
+
+
+def fleets_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> list[Job]:
+    """Pick that fleet and those that continue it, with other networks, in their order.
+
+    Raises ``ValueError`` where the record has none.
+    """
+    settings = _settings(steepness, changed)
+    chosen = [job for job in jobs if settings.items() <= {**UNSAID, **job}.items()]
+    if not chosen:
+        raise ValueError(f"jobs must have fleets with {settings}; got none")
+    return sorted(chosen, key=lambda job: job.get("first", 0))
+
+
+def _settings(steepness: Sequence[float], changed: Job) -> Job:
+    return WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | dict(changed)
 
 
 def pick(jobs: Sequence[Job], settings: Job, **unsaid: Any) -> Job:
