@@ -161,7 +161,7 @@ def _lists() -> list[Job]:
 
 
 def _letters(seed: int = 0) -> list[Job]:
-    """Eight networks each: AdamW, gradient descent; one block and two; a control; then more networks.
+    """Eight networks each: AdamW, gradient descent; one block and two; a control; then more.
 
     The steps are at least twice what one network of another seed needed.
     """

@@ -59,7 +59,7 @@ def describe_course(course: Course) -> dict[str, Any]:
 
 
 def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job:
-    """Pick the first fleet of an optimiser, with two blocks and p1 = ½ but for ``changed`` settings.
+    """Pick an optimiser's first fleet, with two blocks and p1 = ½ but for the ``changed`` settings.
 
     Raises ``ValueError`` where the record does not have it once.
     """

@@ -17,8 +17,8 @@ from iclutils.window.theory import best_window, population_loss
 KINKS = Kinks(2, 4, 0.5, (2.0,))
 
 
-def places(count=1, n=4, role="places"):
-    return draw_kinks(Kinks(2, n, 0.5, (2.0,)), 1, (count,), stream(0, role))
+def places(count=1, n=4, d=2):
+    return draw_kinks(Kinks(d, n, 0.5, (2.0,)), 1, (count,), stream(0, "places"))
 
 
 def test_one_example_by_hand():
@@ -30,14 +30,16 @@ def test_one_example_by_hand():
     assert float(found) == pytest.approx(float(across / (k + 0.25)), rel=1e-12)
 
 
-def test_the_weights_are_the_least_squares_of_many_tasks():
-    prompt = places()
-    tasks = ReLU(2, 2.0).sample((200_000,), stream(0, "tasks"))
-    both = torch.cat([prompt.x[0], prompt.query[0]]).expand(200_000, 5, 2)
-    f = ReLU(2, 2.0).evaluate(tasks, both)
+@pytest.mark.parametrize("d", [2, 5])
+def test_the_weights_are_the_least_squares_of_many_tasks(d):
+    prompt = places(d=d)
+    tasks = ReLU(d, 2.0).sample((200_000,), stream(0, "tasks"))
+    both = torch.cat([prompt.x[0], prompt.query[0]]).expand(200_000, 5, d)
+    f = ReLU(d, 2.0).evaluate(tasks, both)
     y = f[:, :4] + 0.5 * normal(200_000, 4, generator=stream(0, "noise"))
     fitted = torch.linalg.lstsq(y, f[:, 4:]).solution[:, 0]
-    found = kriging_weights(KINKS.covariance, prompt.x, prompt.query, 0.5)[0, 0]
+    covariance = Kinks(d, 4, 0.5, (2.0,)).covariance
+    found = kriging_weights(covariance, prompt.x, prompt.query, 0.5)[0, 0]
     # a coefficient's standard error is about 1/√200 000 = 0.002: five of them
     assert torch.allclose(found, fitted, atol=0.012)
 

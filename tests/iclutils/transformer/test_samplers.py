@@ -13,14 +13,14 @@ from iclutils.transformer.samplers import (
 )
 
 
-@pytest.mark.parametrize("tasks", [Kinks, Ramps])
-def test_the_labels_have_the_covariance_of_the_class(tasks):
-    kinks = tasks(2, 2, 0.5, (1.0, 3.0))
+@pytest.mark.parametrize(("tasks", "d"), [(Kinks, 2), (Ramps, 2), (Kinks, 5)])
+def test_the_labels_have_the_covariance_of_the_class(tasks, d):
+    kinks = tasks(d, 2, 0.5, (1.0, 3.0))
     prompt = draw_kinks(kinks, 1, (60_000,), stream(0, "covariance"))
     t = (prompt.x @ prompt.query.mT).squeeze(-1)
     products = prompt.y * prompt.target
     off = products - kinks.covariance(t)
-    for column in off.T:
+    for column in torch.cat([off, t * off, t**2 * off], 1).T:
         # four standard errors of the mean
         assert abs(float(column.mean())) < 4 * float(column.std()) / 60_000**0.5
     noise = prompt.y.square().mean() - kinks.covariance(torch.ones(())) - 0.25

@@ -52,6 +52,23 @@ def test_the_rivals_are_as_they_must_be(job):
     assert len(job["network"]) == 2
 
 
+def test_a_fleet_is_continued_by_the_networks_that_a_larger_one_has(job):
+    later = sweep_jobs.transformers_on_kinks(**SETTINGS | {"networks": 1, "first": 1})
+    for name in ("error", "near"):
+        # float32 over 200 steps: a product of one network is rounded as one of two is, or nearly
+        assert later["network"][0][name][0] == pytest.approx(job["network"][0][name][1], rel=1e-3)
+    assert "weights" not in later
+
+
+def test_the_fleets_of_a_kind_are_found_in_their_order():
+    whole = sweep_jobs.WHOLE | {"steepness": [4.0]}
+    jobs = [whole | {"first": 16}, whole, whole | {"first": 8}, whole | {"blocks": 1}]
+    assert sweep_jobs.fleet_of(jobs, 4.0) is jobs[1]
+    assert sweep_jobs.fleets_of(jobs, 4.0) == [jobs[1], jobs[2], jobs[0]]
+    with pytest.raises(ValueError, match="must have fleets with"):
+        sweep_jobs.fleets_of(jobs, 1.0)
+
+
 def test_digits():
     assert sweep_jobs.digits(torch.tensor([[1.23456789], [2.0]])) == [[1.2346], [2.0]]
 
