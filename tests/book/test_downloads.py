@@ -119,7 +119,7 @@ NEVER_EMPTY |= {"verdict", "anchor", "run"}
 
 
 def in_a_cell(value):
-    """A value as the table has it: what nests is JSON."""
+    """Write a value as the table has it: what nests is JSON."""
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     return "" if value is None else str(value)

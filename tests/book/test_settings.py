@@ -23,7 +23,7 @@ BLOCKS = load().chapters
 
 
 def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
-    """The statements of a chapter up to the one that opens its ledger."""
+    """Return the statements of a chapter up to the one that opens its ledger."""
     notebook = read_chapter(chapter_path(chapter))
     for cell in notebook.cells:
         if cell.cell_type == "code":

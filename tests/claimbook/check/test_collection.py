@@ -28,7 +28,7 @@ for _ in range(60):
 
 
 def weaker(rows):
-    """A mean held to a wider margin, and a control that is no other statement than its part."""
+    """Hold a mean to a wider margin, with a control that is no other statement than its part."""
     rows[0]["parts"] = "= 0 ± 30"
     rows[0]["controls"]["shifted"]["condition"] = "= 9 ± 0.3"
     rows[1]["controls"]["all"]["condition"] = "> 1"
