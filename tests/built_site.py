@@ -7,7 +7,7 @@ SITE = ROOT / "_build" / "html"
 
 
 def pages() -> list[str]:
-    """The pages by their places, without the redirect at the root, the assets and the listings.
+    """Return the pages by their places, without the redirect at the root, assets and listings.
 
     The listings of the package's source (``_modules``) are Sphinx's own pages.
     """
@@ -20,5 +20,5 @@ PAGES = pages()
 
 
 def text_of(page: str) -> str:
-    """The HTML of a page."""
+    """Return the HTML of a page."""
     return (SITE / page).read_text(encoding="utf8")

@@ -11,7 +11,7 @@ def heed_interrupts():
 
 
 def started(command, folder, environment):
-    """A session of processes in a folder; what it says goes to the file ``log``."""
+    """Start a session of processes in a folder; what it says goes to the file ``log``."""
     how = {"stdout": (folder / "log").open("w"), "stderr": subprocess.STDOUT}
     how |= {"start_new_session": True, "preexec_fn": heed_interrupts}
     return subprocess.Popen(command, cwd=folder, env=environment, **how)

@@ -21,7 +21,7 @@ def names_an_array(hint: object) -> bool:
 
 
 def check(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The type checker that jaxtyping asks twice a call: before it, and after it for everything."""
+    """Return the type checker that jaxtyping asks before each call, and after it for everything."""
     hints = inspect.get_annotations(function)
     if hints.get("return") is Any:  # before the call
         return function

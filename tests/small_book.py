@@ -68,7 +68,7 @@ class Book:
         return self.root / "tests" / "expected" / f"{name}.yml"
 
     def write(self):
-        """The table of contents and the ledger, as the chapters that were added need them."""
+        """Write the table of contents and the ledger, as the chapters that were added need them."""
         chapters = [{"file": f"book/chapters/{name}"} for name in self.toc]
         toc = {"format": "jb-book", "root": "book/intro", "chapters": chapters}
         for name, content in (("_toc.yml", toc), ("book/claims.yml", self.ledger)):
@@ -104,7 +104,7 @@ class Book:
         return found, done.returncode, done.stdout + done.stderr
 
     def python(self, *words):
-        """A program of the book, run to its end."""
+        """Run a program of the book to its end."""
         return self.process(sys.executable, *words)
 
     def process(self, *command):

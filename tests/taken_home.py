@@ -74,10 +74,11 @@ def differences(ran: dict[str, Any], offered: dict[str, Any], ledger: list[Any])
 
 if __name__ == "__main__":
     folder = unpack(Path(sys.argv[1]), Path(tempfile.mkdtemp()))
-    notebook = folder / re.findall(r"\S+\.ipynb", commands(folder)[-1])[0]
+    where = folder / "book" / "downloads"
+    notebook = where / re.findall(r"\S+\.ipynb", commands(folder)[-1])[0]
     offered = read(notebook)
     for line in commands(folder):
         print(f"$ {line}", flush=True)
-        subprocess.run(line, shell=True, cwd=folder, check=True, env=outside())
+        subprocess.run(line, shell=True, cwd=where, check=True, env=outside())
     ledger = read(folder / "book" / "ledger.json")
     sys.exit("\n".join(differences(read(notebook), offered, ledger)) or 0)

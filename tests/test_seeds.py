@@ -72,7 +72,7 @@ ROLE = re.compile(r'^(?!\s*>>>).*[^`]stream\(\w+, "([^"]+)"', re.MULTILINE)
 
 @pytest.fixture
 def streams(monkeypatch):
-    """A function: (seed, role, …) of every stream that the calls ask for, by call."""
+    """Return a function: (seed, role, …) of every stream that the calls ask for, by call."""
     seen = []
     monkeypatch.setattr(label_statistics, "PROMPTS", 1000)
     whole = randomness.stream

@@ -17,5 +17,5 @@ TOWERS = tuple(sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py"
 
 
 def data(tower: str) -> set[str]:
-    """The modules of a tower that its theory may see."""
+    """Return the modules of a tower that its theory may see."""
     return set(getattr(importlib.import_module(f"iclutils.{tower}"), "DATA", ()))

@@ -16,7 +16,7 @@ from claimbook.check.reruns import Rerun, set_parameters
 from claimbook.check.snapshot import Snapshot, differences, read_expected
 from claimbook.files import ROOT, lock, write_atomically
 from claimbook.ledger import amendments, schema
-from claimbook.ledger.record import Record, records
+from claimbook.ledger.record import records
 from claimbook.pages import code_cells, code_of, read_chapter
 from claimbook.runs import notebooks, page_key, provenance
 
@@ -46,11 +46,12 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
     failed = False
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Yield the cells of the page; settings that it does not have are refused."""
+        """Yield the cells of the page; settings that it cannot have are refused."""
         self.nb = read_chapter(self.path)
         if self.rerun is not None:
             try:
                 set_parameters(self.nb, self.rerun.settings)
+                schema.load().chapters[self.page].refuse(self.rerun.settings)
             except ValueError as error:
                 raise self.CollectError(str(error)) from None
         self.cells = code_cells(self.nb)
@@ -91,8 +92,11 @@ class PageFile(nbv.IPyNbFile):  # type: ignore[misc]  # nbval has no types
         A page that was edited meanwhile has no run: nobody knows what ran.
         """
         seconds, loaded = kernel.state(self.kernel)
-        lines = [line_of(self.page, record) for record in records(self.nb).values()]
-        name = f"{self.page}, {self.rerun.name}" if self.rerun else self.page
+        lines = [record.line() for record in records(self.nb).values()]
+        name, usual = self.page, schema.load().chapters[self.page].settings
+        if self.rerun is not None:
+            turned = [f"{a}={b!r} (default {usual[a]!r})" for a, b in self.rerun.settings.items()]
+            name = ", ".join([name, *(turned or [self.rerun.name])])
         report.append((DONE, (name, seconds, lines)))
         if self.rerun is not None:
             compare_rerun(self.page, self.rerun, self.nb)
@@ -126,14 +130,6 @@ def compare_rerun(page: str, rerun: Rerun, notebook: Any) -> None:
         faults = [f"{owner}: {one}" for owner, those in moved.items() for one in those]
     if faults:
         pytest.fail("\n".join([f"{page}, {rerun.name}:", *faults]), pytrace=False)
-
-
-def line_of(page: str, record: Record) -> str:
-    """Write the line of a claim, at other settings with what it is at the book's own."""
-    if record.default_settings:
-        return record.line()
-    default = read_expected(page).contents.get((record.id, ""), "no reference yet")
-    return f"{record.line()}  (default: {default})"
 
 
 class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types

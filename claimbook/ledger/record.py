@@ -19,8 +19,9 @@ class Record:
 
     ``value`` and ``half_width`` are the number that the ledger shows. ``parts`` and ``controls``
     are the comparisons by name; a part that stands alone has the empty name. ``settings`` are the
-    chapter's knobs, and ``default_settings`` says whether they are those of the ledger. ``why``
-    says which control failed, ``finding`` is one sentence: what holds, what does not, where.
+    chapter's knobs, ``default_settings`` says whether they are those of the ledger, and ``beside``
+    what is known of the row at those. ``why`` says which control failed, ``finding`` is one
+    sentence: what holds, what does not, where.
     """
 
     chapter: str
@@ -34,16 +35,17 @@ class Record:
     default_settings: bool
     why: str = ""
     finding: str = ""
+    beside: str = ""
 
     def line(self) -> str:
         """Write the line that a chapter shows: ``id · verdict · value ± half-width  (reason)``.
 
-        It says first where the settings are not the ledger's.
+        It says where the settings are not the ledger's, and then what was found at those.
         """
         own = "" if self.default_settings else AT_YOUR_SETTINGS
         number = format_value(self.value, self.half_width)
         reason = f"  ({self.why})" if self.why else ""
-        return f"{own}{self.id} · {self.verdict} · {number}{reason}"
+        return f"{own}{self.id} · {self.verdict} · {number}{reason}{self.beside}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the record as an object of JSON, as it is kept in an executed chapter.

@@ -1,8 +1,9 @@
 """The schema of ``book/claims.yml``, where claims are written down before they are measured."""
 
 import datetime
+import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -147,18 +148,30 @@ class Row(Strict, frozen=True):
 class Block(Strict, frozen=True):
     """One chapter's claims, and the settings at which they are judged.
 
-    ``fixed`` are the rows, or some of their values, that no master seed moves, and ``sampled`` the
-    numbers without an interval that one may move.
+    ``ranges`` are the least and the largest value at which a setting can be computed, ``fixed`` the
+    rows, or some of their values, that no master seed moves, and ``sampled`` the numbers without an
+    interval that one may move.
     """
 
     settings: dict[str, Any]
     claims: list[Row]
+    ranges: dict[str, tuple[float, float]] = {}
     fixed: list[str] = []
     sampled: list[str] = []
 
     def __post_init__(self) -> None:
         if "seed" not in self.settings:
             raise ValueError("field 'settings' must hold 'seed'")
+
+    def refuse(self, settings: Mapping[str, Any]) -> None:
+        """Raise ``ValueError`` for a setting out of its range, or of another kind than its own."""
+        for name, (low, high) in self.ranges.items():
+            usual = self.settings[name]
+            value, is_whole = settings.get(name, usual), isinstance(usual, int)
+            if not isinstance(value, int if is_whole else int | float) or not low <= value <= high:
+                kind = "a whole number" if is_whole else "a number"
+                allowed = f"{low:g} on" if high == math.inf else f"{low:g} to {high:g}"
+                raise ValueError(f"{name} must be {kind} from {allowed}; got {value!r}")
 
 
 class Claims(Strict, frozen=True):

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from claimbook.files import settings
+from claimbook.files import ROOT, read_yaml, settings
 from claimbook.ledger import schema
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Part, condition_of
@@ -84,9 +84,9 @@ class Ledger:
     def __init__(self, chapter: str, *, path: Path = CLAIMS_FILE, **settings: Any) -> None:
         """Open the block of ``chapter``; ``settings`` are the chapter's knobs.
 
-        Settings that differ from the block's mark every line as made at the reader's settings.
+        Settings that differ from the block's are printed, and mark every line as made at them.
         Raises ``KeyError`` for a chapter without a block, and ``ValueError`` where the names of the
-        settings are not those of the block.
+        settings are not those of the block, or a setting is out of its range.
         """
         chapters = load(path).chapters
         if chapter not in chapters:
@@ -95,11 +95,15 @@ class Ledger:
         if set(settings) != set(block.settings):
             known = sorted(block.settings)
             raise ValueError(f"settings of {chapter} must be {known}; got {sorted(settings)}")
+        block.refuse(settings)
         self.chapter = chapter
         self.rows = {row.id: row for row in block.claims}
         self.settings = settings
         self.default_settings = settings == block.settings
         self.records: dict[str, Record] = {}
+        for name, value in block.settings.items():
+            if settings[name] != value:
+                print(f"{name} = {settings[name]!r} (default: {value!r})")
 
     def check(
         self,
@@ -151,10 +155,21 @@ class Ledger:
             default_settings=self.default_settings,
             why=why,
             finding=f"{what_came_out(compared, why)} Measured: {number} ({row.quantity}).",
+            beside="" if self.default_settings else self._beside(row, verdict),
         )
         self.records[id] = record
         display(record)
         return record
+
+    def _beside(self, row: Row, verdict: str) -> str:
+        """Say what is found at the book's settings; of a verdict that moved, what is claimed."""
+        expected = ROOT / "tests" / "expected" / f"{self.chapter}.yml"
+        claims = read_yaml(expected)["claims"] if expected.exists() else []
+        for known in (one["claim"] for one in claims if one["claim"]["id"] == row.id):
+            number = format_value(known["value"], known["half_width"])
+            moved = "" if known["verdict"] == verdict else f"\n    moved: {row.brief}"
+            return f"  (default: {known['verdict']} · {number}){moved}"
+        return ""
 
     def _compare(
         self, row: Row, what: str, conditions: Mapping[str, str], values: Mapping[str, Value]

@@ -16,7 +16,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def seconds(call: Callable[[], Any], *, repeat: int = 1) -> float:
-    """The shortest processor time of ``repeat`` calls, in seconds; other processes do not count."""
+    """Measure the shortest processor time of ``repeat`` calls, in seconds; others do not count."""
     found = []
     for _ in range(repeat):
         start = time.process_time()

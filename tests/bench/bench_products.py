@@ -14,7 +14,7 @@ SIZES = (
 
 
 def bench_products() -> list[tuple[str, float, float]]:
-    """The batches of a training step and of a Newton step of the tower of Collins et al."""
+    """Draw the batches of a training step and of a Newton step of the tower of Collins et al."""
     rows = []
     for first, second in SIZES:
         a, b = (

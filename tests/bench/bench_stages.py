@@ -12,7 +12,7 @@ Row = tuple[str, float, float]
 
 
 def bench_flow() -> list[Row]:
-    """A rare column to ε = 0.1: descent at η = 1 on the same three entries, against the flow."""
+    """Train a rare column to ε = 0.1, on the same three entries: descent at η = 1, and the flow."""
     rows = []
     for K in (50, 100, 200):
         ours = seconds(lambda K=K: meanfield.flow("rare", K, 0.5, errors=(0.1,)))

@@ -73,7 +73,7 @@ def bench_window() -> list[tuple[str, float, float]]:
 
 
 def by_prompts(function: FunctionClass, sigma: float, contexts: int) -> float:
-    """The window of least loss on a grid, from sampled tasks, contexts, queries and noise."""
+    """Search a grid for the best window, from sampled tasks, contexts, queries and noise."""
     grid = best_window.grid(1000.0, 61)
     generator = stream(0, "bench")
     prompt = prompts.draw(function, covariates.Sphere(5), 20, sigma, 1, (contexts,), generator)
@@ -83,7 +83,7 @@ def by_prompts(function: FunctionClass, sigma: float, contexts: int) -> float:
 
 
 def bench_errors() -> list[tuple[str, float, float]]:
-    """The errors of 11 recorded units in each of 8 trials, against one unit at a time."""
+    """Compute the errors of 11 recorded units in each of 8 trials, against one unit at a time."""
     law = covariates.Sphere(10)
     batch = prompts.draw(function_classes.Affine(10), law, 50, 0.1, 1, (8, 500), stream(0, "bench"))
     M = torch.randn(8, 11, 10, 10, generator=stream(0, "units"), dtype=torch.float64)

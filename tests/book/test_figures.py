@@ -19,7 +19,7 @@ from tests.built_site import ROOT, SITE, text_of
 
 @lru_cache
 def figures_of(chapter):
-    """The figures of a chapter's run; read where a test asks, not by every worker that collects."""
+    """Read the figures of a chapter's run where a test asks, not in every worker that collects."""
     return tuple(figures_in(chapter, current(chapter_path(chapter)).notebook))
 
 

@@ -34,7 +34,7 @@ CARD_FACTS = {"Measured", "Chapter", "Expected before measuring", "Statistic", "
 
 @cache
 def page(name):
-    """A page, with what it keeps as text for its scripts."""
+    """Read a page, with what it keeps as text for its scripts."""
     text = (SITE / name).read_text(encoding="utf8")
     return BeautifulSoup(NOSCRIPT.sub("", text), "lxml")
 
@@ -49,7 +49,7 @@ def article(name):
 
 
 def words(node):
-    """The words of a piece of a page, without glyphs and TeX of its formulas."""
+    """Return the words of a piece of a page, without glyphs and TeX of its formulas."""
     copy = BeautifulSoup(str(node), "lxml")
     for hidden in copy.select(".katex-html, annotation, script, style"):
         hidden.decompose()

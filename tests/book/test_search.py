@@ -42,7 +42,7 @@ ALIKE = [  # spellings, and the page that they lead to first of all chapters
 
 @pytest.fixture(scope="module")
 def search():
-    """A function: the places that words lead to, the best first."""
+    """Return a function: the places that words lead to, the best first."""
     engine = MiniRacer()
     engine.eval(BROWSER)
     for name in (*SCRIPTS, "searchindex.js"):

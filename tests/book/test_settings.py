@@ -1,6 +1,8 @@
 """The settings of the pages: named once, in the cell of parameters; every draw is of the seed."""
 
 import ast
+import math
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import filter
 
@@ -8,13 +10,20 @@ import pytest
 
 from claimbook.check.reruns import set_parameters
 from claimbook.ledger import load
-from claimbook.pages import SPECIALIST, chapter_path, first_page, read_chapter, toc_chapters
+from claimbook.pages import (
+    SPECIALIST,
+    chapter_path,
+    code_of,
+    first_page,
+    read_chapter,
+    toc_chapters,
+)
 
 BLOCKS = load().chapters
 
 
 def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
-    """The statements of a chapter up to the one that opens its ledger."""
+    """Return the statements of a chapter up to the one that opens its ledger."""
     notebook = read_chapter(chapter_path(chapter))
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -68,9 +77,20 @@ def test_every_draw_is_of_the_seed(chapter):
 
 
 @pytest.mark.parametrize("chapter", toc_chapters())
-def test_every_setting_can_be_turned(chapter):
-    for name, value in BLOCKS[chapter].settings.items():
-        set_parameters(read_chapter(chapter_path(chapter)), {name: value})
+def test_every_setting_can_be_turned_within_its_range_and_is_used(chapter):
+    block = BLOCKS[chapter]
+    cells = [ast.parse(code) for code in code_of(read_chapter(chapter_path(chapter)))]
+    names = [one for cell in cells for one in ast.walk(cell) if isinstance(one, ast.Name)]
+    used = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
+    assert block.ranges.keys() == block.settings.keys()
+    block.refuse(block.settings)
+    for name, (low, high) in block.ranges.items():
+        set_parameters(read_chapter(chapter_path(chapter)), {name: low})
+        # what is recorded has one value, and may have one seed
+        assert used[name] > 1 or low == high or name == "seed", f"{name} is read by nothing"
+        for wrong in (low - 1, math.nan, "text"):
+            with pytest.raises(ValueError, match=f"^{name} must be a "):
+                block.refuse({name: wrong})
 
 
 def test_what_is_listed_as_fixed_or_sampled_is_of_a_row_of_the_chapter():

@@ -71,7 +71,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def fresh(browser, address):
-    """A context manager: a page that nobody has used; nothing may go wrong on it."""
+    """Return a context manager: a page that nobody has used; nothing may go wrong on it."""
 
     @contextmanager
     def fresh(width=WIDE[0], inside=(address,), **look):
@@ -100,7 +100,7 @@ def fresh(browser, address):
 
 
 def findings(page, part="html"):
-    """What axe finds on an opened page or a part of it; every finding of any rule."""
+    """Return what axe finds on an opened page or a part of it; every finding of any rule."""
     if not page.evaluate("'axe' in globalThis"):
         page.evaluate(AXE.read_text(encoding="utf8"))
     for each in page.evaluate(RUN_AXE, part)["violations"]:

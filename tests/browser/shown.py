@@ -61,19 +61,19 @@ HEADER = 60
 
 
 def explorer(name):
-    """The selector of an explorer."""
+    """Return the selector of an explorer."""
     return f".explorer[data-explorer={name}]"
 
 
 def read(page, name):
-    """What an explorer shows; it must be whole, spoken as it is written, and inside its frame."""
+    """Return what an explorer shows; it must be whole, spoken as written, and inside its frame."""
     seen = page.eval_on_selector(explorer(name), SHOWN)
     assert not any(seen["faults"].values()), (name, seen["faults"], seen["settings"])
     return seen
 
 
 def first_looks(page):
-    """What is wrong with the explorers of a page before anything is unfolded."""
+    """Return what is wrong with the explorers of a page before anything is unfolded."""
     limits = LIMITS | {"stage": page.viewport_size["height"] - HEADER}
     return page.evaluate(FIRST, limits)
 

@@ -19,7 +19,7 @@ FRONT = "book/intro.html"
 
 @pytest.fixture(scope="module")
 def page(fresh, address):
-    """The page of all explorers, unfolded."""
+    """Open the page of all explorers, unfolded."""
     with fresh(color_scheme="light") as page:
         unfold_at(page, address + COLLECTION)
         yield page

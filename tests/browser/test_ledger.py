@@ -41,7 +41,7 @@ def page(fresh):
 
 @pytest.fixture
 def ledger(page, address):
-    """A function: the page of the ledger, opened anew at a place."""
+    """Return a function: the page of the ledger, opened anew at a place."""
 
     def ledger(place=""):
         visit(page, address + LEDGER + place)
@@ -52,7 +52,7 @@ def ledger(page, address):
 
 
 def fitting(**choice):
-    """The ids of the rows that a choice of filters leaves."""
+    """Return the ids of the rows that a choice of filters leaves."""
 
     def has(row):
         return {
@@ -70,7 +70,7 @@ def shown(page):
 
 
 def check_shown(page, **choice):
-    """The buttons, what is said of their number, and the rows in sight are those of a choice."""
+    """Require the buttons, what is said of their number, and the rows in sight of a choice."""
     wanted, all_rows = fitting(**choice), len(rows())
     said = f"{len(wanted)} of {all_rows} claims" if choice else f"all {all_rows} claims"
     page.wait_for_function(STARTS, arg=said)

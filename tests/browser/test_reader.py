@@ -24,7 +24,7 @@ TARGET = 24  # pixels that a finger hits
 
 @pytest.fixture(scope="module")
 def page(fresh):
-    """A window without a network: only the site's own files are read. Its clock can be put on."""
+    """Open a window without a network: it reads only the site's files. Its clock can be put on."""
     with fresh(inside=("file:",)) as opened:
         opened.clock.install()
         yield opened
@@ -32,7 +32,7 @@ def page(fresh):
 
 @pytest.fixture(scope="module")
 def plain(browser):
-    """A page without scripts."""
+    """Open a page without scripts."""
     opened = browser.new_page(java_script_enabled=False)
     yield opened
     opened.close()

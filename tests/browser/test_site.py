@@ -116,7 +116,7 @@ TAB_STOPS = 500  # milliseconds: the theme lets what has come to scroll be focus
 
 @pytest.fixture(scope="module")
 def opened(fresh):
-    """A page that reads each address from the network anew and watches what moves."""
+    """Open a page that reads each address from the network anew and watches what moves."""
     with fresh() as page:
         network = page.context.new_cdp_session(page)
         network.send("Network.enable")

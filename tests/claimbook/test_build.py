@@ -19,7 +19,7 @@ def root(tmp_path):
 
 @pytest.fixture
 def program(tmp_path, monkeypatch):
-    """A jupyter-book that writes what a test says and ends with the status it says."""
+    """Make a jupyter-book that writes what a test says and ends with the status it says."""
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
 
     def write(text, status=0):

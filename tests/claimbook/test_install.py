@@ -22,7 +22,7 @@ def read(name: str) -> str:
 
 
 def pins() -> dict[str, Requirement]:
-    """The lines of the lock by name."""
+    """Return the lines of the lock by name."""
     lines = read("requirements.lock").replace("\\\n", "").splitlines()
     found = [Requirement(line.partition(" --hash")[0]) for line in lines]
     return {canonicalize_name(one.name): one for one in found}

@@ -11,7 +11,7 @@ CHAPTERS = sorted((Path(__file__).resolve().parents[2] / "book" / "chapters").gl
 
 
 def saved(text, edit=lambda notebook: None):
-    """What JupyterLab writes after a chapter was opened and edited."""
+    """Return what JupyterLab writes after a chapter was opened and edited."""
     notebook = jupytext.reads(text, fmt="md:myst")
     notebook.metadata.kernelspec.display_name = "Python 3 (ipykernel)"
     edit(notebook)

@@ -28,7 +28,7 @@ def program(path, script):
 
 @pytest.fixture
 def book(tmp_path):
-    """A book with two chapters whose pytest says what it was asked; its set-up is a file."""
+    """Make a book with two chapters whose pytest says what it was asked; its set-up is a file."""
     folder = tmp_path / "a böok"
     (folder / "book" / "chapters").mkdir(parents=True)
     for name in ("01_one", "02_two"):
@@ -43,7 +43,7 @@ def book(tmp_path):
 
 @pytest.fixture
 def fresh(book):
-    """The files that a set-up needs, and nothing that is set up."""
+    """Write the files that a set-up needs, and nothing that is set up."""
     shutil.rmtree(book / ".venv")
     for package in ("claimbook", "iclutils"):
         (book / package).mkdir()
@@ -54,7 +54,7 @@ def fresh(book):
 
 @pytest.fixture
 def few_tools(tmp_path):
-    """A PATH with nothing but what make itself needs."""
+    """Make a PATH with nothing but what make itself needs."""
     folder = tmp_path / "few"
     folder.mkdir()
     for name in ("bash", "sh", "make", "cat", "grep"):

@@ -10,14 +10,14 @@ from towers import PACKAGE, PRESS, ROOT
 
 
 def modules(name: str) -> list[str]:
-    """The dotted names of the modules of a package."""
+    """Return the dotted names of the modules of a package."""
     package = importlib.import_module(name)
     walk = pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     return [module.name for module in walk if not module.ispkg]
 
 
 def shown() -> list[str]:
-    """The science's modules; one that offers another's functions as its own stands for it."""
+    """Return the science's modules; one that offers another's functions as its own replaces it."""
     stands = {}
     inside = modules(PACKAGE.name)
     for name in {part for module in inside for part in (module, module.rpartition(".")[0])}:

@@ -18,7 +18,7 @@ LISTED = re.compile(r"^\| \{ref\}`(\w\d+) <([\w-]+)>` \|", re.M)
 
 
 def entries(page):
-    """The entries of a page: label, number, words."""
+    """Return the entries of a page: label, number, words."""
     return ENTRY.findall(page.read_text(encoding="utf8"))
 
 

@@ -50,7 +50,7 @@ TELL = """value => JSON.stringify(value, (_, x) => ArrayBuffer.isView(x) ? [...x
 
 
 def as_told(found):
-    """An object of V8's answer; the numbers that JSON has no words for are objects there."""
+    """Read an object of V8's answer; the numbers that JSON has no words for are objects there."""
     return (
         float(found["number"].replace("Infinity", "inf")) if found.keys() == {"number"} else found
     )
@@ -69,7 +69,7 @@ class V8:
             self.engine.eval(text)
 
     def __call__(self, function, *given):
-        """The answer of a JavaScript function to what is given, which are plain values."""
+        """Return the answer of a JavaScript function to what is given, which are plain values."""
         handed = ", ".join(json.dumps(each) for each in given)
         return json.loads(
             self.engine.eval(f"({TELL})(({function})({handed}))"), object_hook=as_told

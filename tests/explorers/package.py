@@ -42,13 +42,13 @@ DRAWN_GRID = best_window.grid(1e5, 181)
 
 @functools.cache
 def closed(d, n, sampling=True):
-    """The closed form for long contexts, in all its degrees."""
+    """Compute the closed form for long contexts, in all its degrees."""
     return population_loss.limit(d, n, w=GRID, sampling=sampling)
 
 
 @functools.cache
 def drawn(d, n, t, grid=None, last=64):
-    """The loss averaged over the page's own contexts, each n of its numbers ``t``."""
+    """Average the loss over the page's own contexts, each n of its numbers ``t``."""
     degrees = population_loss.even_degrees(last)
     w = DRAWN_GRID if grid is None else torch.tensor(grid, dtype=torch.float64)
     contexts = torch.tensor(t, dtype=torch.float64).view(-1, n)
@@ -59,18 +59,18 @@ def drawn(d, n, t, grid=None, last=64):
 
 
 def contexts_of(v8, at):
-    """The scripts' drawn contexts where they average over some; none for the closed form."""
+    """Return the scripts' drawn contexts where they average over some; none for the closed form."""
     return tuple(v8(METHOD, at))
 
 
 def best_window(t, family, n, sigma, L, d):
-    """The best window and its loss; ``t`` are the drawn contexts, or none."""
+    """Compute the best window and its loss; ``t`` are the drawn contexts, or none."""
     loss = drawn(d, n, t) if t else closed(d, n)
     return loss.best_window(function_classes.by_name(family, d, L), sigma)
 
 
 def mismatch(page_t, ratio, family, n, sigma, d):
-    """The mismatch explorer's numbers."""
+    """Compute the mismatch explorer's numbers."""
     loss = drawn(d, n, page_t) if page_t else closed(d, n)
     here = function_classes.by_name(family, d, 1.0)
     there = function_classes.by_name(family, d, ratio)
@@ -94,14 +94,14 @@ def two_errors(alpha, kappa, tau, rho, lam):
 
 
 def diversity(_, kappa, tau):
-    """The opening picture of chapter 5c, at its length of prompts, noise and ridge."""
+    """Compute the opening picture of chapter 5c, at its length of prompts, noise and ridge."""
     found = two_errors(10, kappa, tau, 0.01, 1e-5)
     return {"icl": found["icl"], "idg": found["idg"], "gap": found["icl"] - found["idg"]}
 
 
 @functools.cache
 def flow(kind, K, p1):
-    """The mean-field flow of a column, until its error is far below what the pictures show."""
+    """Solve the mean-field flow of a column, until its error is far below what pictures show."""
     return meanfield.flow(kind, K, p1, errors=(0.1, 0.01, 0.001))
 
 
@@ -112,7 +112,7 @@ def passages(K, p1):
 
 
 def error_at(kind, K, p1, t):
-    """The prediction error of a column at a time of its flow."""
+    """Compute the prediction error of a column at a time of its flow."""
     rare = (1 - p1) / (K - 1)
     p, size = (
         ([rare, p1, rare], [1, 1, K - 2]) if kind == "rare" else ([p1, rare, rare], [1, 0, K - 1])
@@ -124,7 +124,7 @@ def error_at(kind, K, p1, t):
 
 
 def plateau(_, done, K):
-    """The opening picture of chapter 6: the error of a rare feature after a share of its axis.
+    """Compute the opening picture of chapter 6: a rare feature's error after a share of its axis.
 
     The scripts' flow ends at an error of 0.003.
     """
@@ -133,7 +133,7 @@ def plateau(_, done, K):
 
 
 def hill(_, w, star, height, sigma, readings):
-    """A softmax head's answer on the circle, from the page's ``readings``, in degrees."""
+    """Compute a softmax head's answer on the circle, from the page's ``readings``, in degrees."""
     place, reading = torch.tensor(readings, dtype=torch.float64).T
     M = w * torch.eye(2, dtype=torch.float64)
     asked = torch.arange(-180, 181, 2, dtype=torch.float64)
@@ -154,7 +154,7 @@ def on_circle(degrees):
 
 
 def offset(page_t, family, d, n, sigma, one, **constant):
-    """The missing constant's numbers; the tasks' own constant is ``offset`` times the paper's."""
+    """Compute the missing constant's numbers; the tasks' is ``offset`` times the paper's."""
     without = linear_attention.LinearUnit.of(CLASSES[family](d, offset=False))
     own = constant["offset"] ** 2 / 3
     unit = linear_attention.LinearUnit(d, without.power + own, without.mean + own, without.linear)
@@ -174,7 +174,7 @@ def offset(page_t, family, d, n, sigma, one, **constant):
 
 
 def lookup(_, c, rho, K):
-    """The numbers of the letters."""
+    """Compute the numbers of the letters."""
     N = max(1, math.floor(c * K + 0.5))
     head = Lookup(K, N)
     best = head.best_window(rho**0.5)
@@ -200,7 +200,7 @@ def lookup(_, c, rho, K):
 
 
 def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
-    """The low-rank numbers at the page's best windows, which must be least among those near."""
+    """Compute the low-rank numbers at the page's best windows, the least of those near."""
     case = Case(link=link, d=d, k=2, n=n, sigma=sigma, c_v=cv if where == "apart" else None)
     length = cv if where == "apart" else 1.0
 
@@ -238,7 +238,7 @@ def parallel(_, angle, noise, **ridge):
 
 
 def window_flow():
-    """The window under gradient flow from 0 on the front page's loss, at three times."""
+    """Compute the window under gradient flow from 0 on the front page's loss, at three times."""
     loss, task = closed(2, 60), function_classes.Affine(2, 4.0)
 
     def speed(_, w):
@@ -253,7 +253,7 @@ def window_flow():
 
 
 def sampled_loss(w, d, n, sigma):
-    """The loss of a window on affine tasks over drawn contexts, with its standard error."""
+    """Compute the loss of a window on affine tasks over drawn contexts, with its standard error."""
     grid = torch.tensor([0.8, 0.9, 1.0, 1.1], dtype=torch.float64) * w
     opened = stream(0, "explorers", d)
     sample = population_loss.sampled(
@@ -264,13 +264,13 @@ def sampled_loss(w, d, n, sigma):
 
 @functools.cache
 def network():
-    """The first of the networks that were trained on three steepnesses at once, the longest."""
+    """Read the first network that was trained on three steepnesses at once, the longest."""
     jobs = read_record("08_whole_transformer")["jobs"]
     return max(jobs, key=lambda job: (len(job["steepness"]), job["steps"]))
 
 
 def network_script():
-    """What ``influence_network.js`` has to be, from the record."""
+    """Write what ``influence_network.js`` has to be, from the record."""
     job = network()
     given = {"unit": max(job["steepness"]), "w": job["w"], **job["weights"]}
     return f"""/* The network of chapter 8, from book/recorded/08_whole_transformer.json. */
@@ -280,7 +280,7 @@ def network_script():
 
 
 def influence(_, moved, which, steep, star, readings):
-    """The network's and the head's answers at the star, from the page's ``readings``."""
+    """Compute the network's and the head's answers at the star, from the page's ``readings``."""
     at, y = torch.tensor(readings, dtype=torch.float64).T
     x, query = on_circle(at), on_circle(torch.tensor([float(star)]))
     architecture = Architecture(2)

@@ -23,7 +23,7 @@ SHOWN = "(settings, seed) => iclExplorers.bestHeads(settings, seed) ?? null"
 
 
 def best_heads(settings, scene):
-    """The heads cBBᵀ + eB⊥B⊥ᵀ, e ≥ 0, of least loss: (c, e, loss) each; a trained M is positive."""
+    """Find the heads cBBᵀ + eB⊥B⊥ᵀ of least loss, (c, e, loss) each; e ≥ 0, as in trained M."""
     case = Case(link=settings["link"], d=settings["d"], k=settings["k"], n=50, sigma=0.01)
     frame, J = (torch.tensor(scene[key]).double().view(case.d, case.d) for key in ("frame", "J"))
     z = normal(CONTEXTS, case.n + 1, case.d, generator=stream(0, "best heads", case.d))

@@ -24,7 +24,7 @@ ENDS = """name => iclExplorers.explorers[name].controls.flatMap(c =>
 
 
 def named(panel):
-    """The curves of a panel that have names."""
+    """Return the curves of a panel that have names."""
     return [line for line in panel["lines"] if line.get("name")]
 
 
@@ -48,7 +48,7 @@ def test_what_is_drawn_has_its_name_and_what_the_legend_names_is_drawn(v8, name)
 
 
 def pixels(panel, point):
-    """The place of a point in a picture of 600 × 230 pixels, unless it is no point of it."""
+    """Return the place of a point in a picture of 600 × 230 pixels, unless it is no point of it."""
 
     def share(value, axis):
         low, high = axis["range"]

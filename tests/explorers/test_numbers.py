@@ -65,7 +65,7 @@ def settings_of(v8, name):
 
 
 def as_number(text):
-    """What a person reads off the page."""
+    """Return what a person reads off the page."""
     table = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−\u00a0", "0123456789-- ")
     if text in ("none", "∞"):
         return {"none": math.nan, "∞": math.inf}[text]
@@ -75,7 +75,7 @@ def as_number(text):
 
 
 def said_numbers(name, said):
-    """The numbers of an explorer's sentence by their keys; none stands outside of its phrases."""
+    """Return the numbers of an explorer's sentence by their keys; all are in its phrases."""
     found, rest = {}, said
     for phrase in PHRASES[name].split(" | "):
         pattern = re.sub(KEY, lambda key: f"(?P<{key[1]}>{NUMBER})", re.escape(phrase))
@@ -88,14 +88,14 @@ def said_numbers(name, said):
 
 
 def half_a_unit(text):
-    """What a written number may differ by from the number that it stands for."""
+    """Return what a written number may differ by from the number that it stands for."""
     mantissa, times, exponent = text.partition("\u00a0×")
     decimals = len(mantissa.partition(".")[2])
     return 0.5 * as_number(f"1{times}{exponent}") * 10.0**-decimals * (1 + 1e-9)
 
 
 def contexts(v8, name, at):
-    """The drawn contexts where the explorer uses them, and the name of its method."""
+    """Return the drawn contexts where the explorer uses them, and the name of its method."""
     if name == "directions":
         where = [at["where"], at["d"], at["n"]]
         return v8("where => iclExplorers.lowrankContexts(...where)", where), "drawn"
@@ -106,7 +106,7 @@ def contexts(v8, name, at):
 
 
 def expected_of(name, at, answer, values, t):
-    """What the package says; the places that it does not compute are the explorer's."""
+    """Return what the package says; the places that it does not compute are the explorer's."""
     if name == "directions":  # its places of the least errors, which are tested
         at = at | {key: values[key] for key in ("noneW", "yoursW")}
     if name in ("hill", "influence"):

@@ -43,7 +43,7 @@ SCENES = """(settings, runs) => { const {N} = iclExplorers.training;
 
 
 def relative(found, expected):
-    """The largest difference, relative to the largest entry of each record."""
+    """Return the largest difference, relative to the largest entry of each record."""
     scale = expected.abs().amax(-1, keepdim=True)
     return float(((found - expected).abs() / scale).max())
 
@@ -61,7 +61,7 @@ def alike(ours, theirs):
 
 
 def prompts_of(setting):
-    """The raw draws of the package's prompts of one trial, a row a step, as the page takes them."""
+    """Return the package's raw draws of a trial's prompts, a row a step, as the page takes them."""
     n, d = setting.n, setting.covariates.d
     q = math.isqrt(n)
     rows = []
@@ -79,7 +79,7 @@ def prompts_of(setting):
 
 
 def slopes(task):
-    """A task of a class on the sphere: direction, l1, l2, b, with zeros for what it has not."""
+    """Write a task of a class on the sphere: direction, l1, l2, b, zero for what it has not."""
     none = torch.zeros(len(task["w"]), dtype=torch.float64)
     first = task.get("l", task.get("l1", none))
     rest = [first, task.get("l2", none), task.get("b", none)]
@@ -87,7 +87,7 @@ def slopes(task):
 
 
 def window(family, d, n, sigma, L):
-    """The package's setting, the page's, its scene, and the basis in which it records."""
+    """Return the package's setting, the page's, its scene, and the basis in which it records."""
     function = function_classes.by_name(family, d, L)
     settings = {"d": d, "n": n, "sigma": sigma, "L": L, "family": family}
     setting = Setting(function=function, covariates=Sphere(d), n=n, sigma=sigma)
@@ -95,7 +95,7 @@ def window(family, d, n, sigma, L):
 
 
 def lowrank(link, stretched):
-    """The same for the training of low rank."""
+    """Return the same for the training of low rank."""
     d, k, n, sigma = 6, 2, 30, 0.01
     B = low_rank_tasks.random_subspaces(1, d, k, stream(0, "training", "B"))
     J = low_rank_tasks.gram_roots(1, d, stream(0, "training", "J"))

@@ -28,7 +28,7 @@ for _ in range(60):
 
 
 def weaker(rows):
-    """A mean held to a wider margin, and a control that is no other statement than its part."""
+    """Hold a mean to a wider margin, with a control that is no other statement than its part."""
     rows[0]["parts"] = "= 0 ± 30"
     rows[0]["controls"]["shifted"]["condition"] = "= 9 ± 0.3"
     rows[1]["controls"]["all"]["condition"] = "> 1"
@@ -155,17 +155,27 @@ def test_references_are_written_from_a_whole_run_and_rows_are_noted_in_their_fir
     assert "raises-count" not in notes  # its cell failed before
 
 
-def test_a_run_at_other_settings_says_so_and_is_compared_with_nothing_nor_cached(damaged):
+def test_a_run_at_other_settings_names_what_moved_and_is_compared_with_nothing(damaged):
     before = notebooks.latest(damaged.path(SOUND), damaged.root)
+    path = damaged.expected(SOUND)
+    text = path.read_text()
+    path.write_text(text.replace("count, verdict: holds", "count, verdict: fails"))
     _, code, output = damaged.run("--set=trials=900", chapters=[SOUND], write=False)
+    path.write_text(text)
     assert code == 0, output
-    assert f"{SOUND}, trials=900: 2 claims" in output
-    assert "at your settings: mini-count · holds · 0" in output
-    assert "  (default: holds · 0" in output
+    assert f"{SOUND}, trials=900 (default 400): 2 claims" in output
+    assert re.search(r"mini-mean · holds · .* \(default: holds · 0\.01 ± 0\.21\)\n", output)
+    moved = "(default: fails · 0)\n    moved: No normal draw is larger than ten.\n"
+    assert f"at your settings: mini-count · holds · 0  {moved}" in output
     assert notebooks.latest(damaged.path(SOUND), damaged.root) == before
-    _, code, output = damaged.run("--set=n=1", chapters=[SOUND], write=False)
-    assert code != 0
-    assert "a setting of this page must be one of ['seed', 'trials']; got 'n'" in output
+    for word, refusal in (
+        ("n=1", "a setting of this page must be one of ['seed', 'trials']; got 'n'"),
+        ("trials=1", "trials must be a whole number from 2 to 1000; got 1"),
+    ):
+        _, code, output = damaged.run(f"--set={word}", chapters=[SOUND], write=False)
+        assert code != 0
+        assert refusal in output
+        assert len(output.splitlines()) < 12, output
 
 
 def test_a_perturbed_run_names_what_is_chaotic_and_is_not_cached(damaged):

@@ -75,7 +75,7 @@ def test_bars_without_an_end_have_no_length():
 
 
 def table(y, width, band="_trained", edge=0.0):
-    """The table of a figure with a line, and a band around it, or at its ``edge``."""
+    """Make the table of a figure with a line, and a band around it, or at its ``edge``."""
     rows = [f"1,Loss,steps,trained,line,{x},{one + edge},,,{BLUE}" for x, one in enumerate(y)]
     ends = [f"{one - width},{one + width}" for one in y]
     rows += [f"1,Loss,steps,{band},band,{x},,{one},{BLUE}" for x, one in enumerate(ends)]

@@ -11,7 +11,7 @@ PART, HEADLINE = "a, part 'd = 5': ", "a, the headline: "
 
 
 def record(value, half_width, part, part_half_width):
-    """A row with a headline, one part and nothing else."""
+    """Make a row with a headline, one part and nothing else."""
     parts = {"d = 5": Comparison(part, part_half_width, "> 0", "supported")}
     return {"a": Record("00_mini", "a", "holds", value, half_width, parts, {}, {}, True)}
 

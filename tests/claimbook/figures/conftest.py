@@ -21,7 +21,7 @@ def ax():
 
 @pytest.fixture
 def drawing():
-    """What draws a line with a legend and a formula, anew at each call."""
+    """Return what draws a line with a legend and a formula, anew at each call."""
 
     def draw():
         figure, (axes,) = figures.panels(1, 1)

@@ -10,7 +10,7 @@ X = np.linspace(0, 1, 50)
 
 
 def boxes_in(ax):
-    """The boxes of the labels in pixels, once they are put."""
+    """Return the boxes of the labels in pixels, once they are put."""
     labels.put_labels(ax.get_figure())
     ax.get_figure().draw_without_rendering()
     return {text.get_text(): text.get_window_extent() for text in ax.texts if text.get_visible()}

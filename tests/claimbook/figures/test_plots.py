@@ -21,13 +21,13 @@ class Measured(NamedTuple):
 
 
 def rows(ax):
-    """The table's rows, empty columns left out of each."""
+    """Return the table's rows, empty columns left out of each."""
     read = csv.DictReader(io.StringIO(table.csv_text(ax.get_figure())))
     return [{key: value for key, value in row.items() if value} for row in read]
 
 
 def numbers(ax, *names):
-    """The numbers of some columns, a tuple a row; None where a row has none."""
+    """Return the numbers of some columns, a tuple a row; None where a row has none."""
     return [tuple(float(row[name]) if name in row else None for name in names) for row in rows(ax)]
 
 

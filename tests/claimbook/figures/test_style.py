@@ -77,7 +77,7 @@ def test_every_quantity_is_held_to_that():
 
 
 def in_the_dark(colour):
-    """The colour after the filter that the style names."""
+    """Return the colour after the filter that the style names."""
     sheet = (LOOKS / "book.css").read_text(encoding="utf8")
     amount, degrees = re.search(
         r"img\.drawing \{ filter: invert\(([.\d]+)\) hue-rotate\((\d+)deg\); \}", sheet

@@ -9,7 +9,7 @@ from claimbook.ledger.record import VERDICT, display, glue_text, glued, records
 
 
 def executed(*found):
-    """A notebook with these outputs, written to a file and read again."""
+    """Write a notebook with these outputs to a file and read it again."""
     cells = [v4.new_markdown_cell("#"), v4.new_code_cell(outputs=list(found))]
     return nbformat.reads(nbformat.writes(v4.new_notebook(cells=cells)), as_version=4)
 

@@ -16,7 +16,7 @@ OTHER = Measured(-2.3456, 0.05, 9)  # what a wrong control measures
 
 
 def judge(write, parts, control, found, *, kind="wrong", control_found=OTHER, **check):
-    """The record of one row and what the audit says of it."""
+    """Return the record of one row and what the audit says of it."""
 
     controls = {"c": {"kind": kind, "what": "w", "condition": control}}
     changes = {f"{ROW}.parts": parts, f"{ROW}.controls": controls}

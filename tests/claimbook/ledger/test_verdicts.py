@@ -60,7 +60,8 @@ def test_a_control_must_do_what_its_kind_demands(ledger, capsys, kind, control, 
 
 def test_turned_knobs_are_marked(write, capsys):
     Ledger("00_mini", path=write(), seed=1, n=10).check("a", YES, controls=WRONG)
-    assert capsys.readouterr().out == AT_YOUR_SETTINGS + "a · holds · 1.00 ± 0.33\n"
+    said = f"seed = 1 (default: 0)\n{AT_YOUR_SETTINGS}a · holds · 1.00 ± 0.33\n"
+    assert capsys.readouterr().out == said
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,8 @@ def test_the_json_of_a_record_keeps_its_shape(ledger):
     fields = ledger.check("a", YES, controls=WRONG).to_json()
     finding = "The statement holds. Measured: 1.00 ± 0.33 (the mean)."
     shown = {"chapter": "00_mini", "id": "a", "verdict": "holds", "value": 1.0, "finding": finding}
-    run = {"settings": {"seed": 0, "n": 10}, "default_settings": True, "why": ""}
+    run = {"settings": {"seed": 0, "n": 10}, "default_settings": True}
+    run |= {"why": "", "beside": ""}
     groups = {name: fields.pop(name) for name in ("parts", "controls")}
     assert fields == shown | run | {"half_width": YES.half_width}
     names = ["name", "value", "half_width", "against", "outcome", "test", "bound", "margin", "dof"]

@@ -20,7 +20,7 @@ def own_folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def count():
-    """A function of the package that says how often it was called."""
+    """Return a function of the package that says how often it was called."""
     calls = []
 
     def count(*args, **kwargs):

@@ -16,7 +16,7 @@ TOC = f"format: jb-book\nroot: book/intro\nchapters:\n- file: book/chapters/{SOU
 
 @pytest.fixture
 def book(tmp_path):
-    """A folder with the small chapter and its ledger, and no package."""
+    """Make a folder with the small chapter and its ledger, and no package."""
     shutil.copytree(MINI, tmp_path / "book")
     (tmp_path / "_toc.yml").write_text(TOC)
     return tmp_path
@@ -24,7 +24,7 @@ def book(tmp_path):
 
 @pytest.fixture
 def page(book):
-    """The small chapter, whose run has one line of output."""
+    """Run the small chapter, which has one line of output."""
     path = chapter_path(SOUND, book)
     notebook = read_chapter(path)
     code = code_cells(notebook)

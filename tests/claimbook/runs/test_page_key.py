@@ -58,7 +58,7 @@ UNREACHED = {
 
 @pytest.fixture
 def root(tmp_path):
-    """A package of a few modules, a few records and the small chapter's ledger."""
+    """Make a package of a few modules, a few records and the small chapter's ledger."""
     for name, text in PACKAGE.items():
         write_atomically(tmp_path / name, text)
     shutil.copy(MINI / "claims.yml", tmp_path / "book")

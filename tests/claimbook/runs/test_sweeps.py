@@ -72,7 +72,7 @@ def _run(folder: Path) -> None:
 
 
 def cube(*, x: int, folder: str) -> dict[str, float]:
-    """A short job; where the file ``hold`` names it, it lasts until it is killed."""
+    """Do a short job; where the file ``hold`` names it, it lasts until it is killed."""
     hold = Path(folder, "hold")
     while hold.exists() and x == int(hold.read_text()):
         Path(folder, "held").touch()

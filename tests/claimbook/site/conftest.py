@@ -24,7 +24,7 @@ SEEDS = {
 
 
 def checked():
-    """The records of the rows of ``tests/fixtures/fair_claims.yml``, by their ids."""
+    """Return the records of the rows of ``tests/fixtures/fair_claims.yml``, by their ids."""
     ledger = Ledger(CHAPTER, path=CLAIMS, seed=0, trials=400)
     up, down, noisy = (Measured(value, 0.05 * 6.62, 9) for value in (1.02, -1.07, 0.01))
     slope = Measured(0.43, 0.02, 9)
@@ -42,7 +42,7 @@ def checked():
 
 @pytest.fixture(scope="session")
 def content():
-    """The content of a site with this one chapter."""
+    """Make the content of a site with this one chapter."""
     provenance = {"commit": "abc1234567", "clean": True, "environment": "e1", "python": "3.11"}
     run = Run(None, "key", {**provenance, "date": "2026-01-02", "seconds": 61.2})
     content = Content()
@@ -80,7 +80,7 @@ def app(content, views, monkeypatch):
 
 @pytest.fixture(scope="session")
 def built():
-    """A function: the page that Sphinx alone makes of a text, and the warnings."""
+    """Return a function: the page that Sphinx alone makes of a text, and the warnings."""
 
     def built(folder, text, prepare=lambda app: None, **settings):
         (folder / "index.md").write_text(text, encoding="utf8")

@@ -12,7 +12,7 @@ PLACE = "iclutils.window."
 
 
 def behind(source, check="ledger.check('a', parts, controls={'x': attention.control()});"):
-    """What stands behind the check at the end of a page; ``a record`` is a sweep's."""
+    """Return what stands behind the check at the end of a page; ``a record`` is a sweep's."""
     names = imported_names(IMPORTS) | {"a record": f"{PLACE}sweeps.job"}
     *before, last = ast.parse(f"{source}\n{check}").body
     [(claim, estimates)] = checks(last)

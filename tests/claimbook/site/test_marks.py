@@ -30,7 +30,7 @@ def words(*parts):
 
 @pytest.fixture
 def warned(monkeypatch):
-    """What is warned of."""
+    """Return what is warned of."""
     warnings = []
     warning = lambda text, *words, location: warnings.append(text % words)  # noqa: E731
     for module in (marks, directives):
@@ -39,7 +39,7 @@ def warned(monkeypatch):
 
 
 def read(app, *children):
-    """A page of one section, after it was read."""
+    """Make a page of one section, after it was read."""
     document = utils.new_document("", get_default_settings(Parser))
     document += nodes.section("", nodes.title("", "A page"), *children)
     marks.show_lines(app, document)
@@ -47,7 +47,7 @@ def read(app, *children):
 
 
 def text_of(node):
-    """The words of a node with its marks, or the row whose line stands there."""
+    """Return the words of a node with its marks, or the row whose line stands there."""
     if isinstance(node, nodes.raw) and "line" in node:
         return [node["line"], "hidden" if " hidden>" in node.astext() else "open"]
     pieces = [one for one in node.findall() if isinstance(one, (nodes.Text, nodes.raw))]
@@ -130,7 +130,7 @@ SECOND = f"{PAGE}_specialist"
 
 
 def run(name, text, app, docname=PAGE):
-    """What a role makes of a text on a page."""
+    """Return what a role makes of a text on a page."""
     role = JudgedRole() if name == "judged" else ClaimRole()
     role.text, role.lineno, role.name = text, 1, name
     env = SimpleNamespace(app=app, docname=docname)

@@ -106,7 +106,7 @@ Pairs $(1,2),(3,4)$. Bad: $\frac{a}{$.
 
 @pytest.fixture(scope="module")
 def page(built, tmp_path_factory):
-    """The built page, its warnings, and the folder of the files that were shipped."""
+    """Return the built page, its warnings, and the folder of the files that were shipped."""
     folder = tmp_path_factory.mktemp("book")
     return *built(folder, PAGE, **SETTINGS), folder / "out"
 

@@ -25,7 +25,7 @@ ROWS = tuple(BADGES)
 
 
 def words(node):
-    """The words of a piece of a page, without the glyphs of formulas."""
+    """Return the words of a piece of a page, without the glyphs of formulas."""
     for glyphs in node.select(".katex-html, annotation"):
         glyphs.decompose()
     return " ".join(node.get_text().split())
@@ -33,7 +33,7 @@ def words(node):
 
 @pytest.fixture
 def show(views):
-    """What a template makes for a page, parsed; a card as it is once it is opened."""
+    """Parse what a template makes for a page; a card as it is once it is opened."""
 
     def show(template, page=PAGE, **context):
         html = views(template, page, **context)
