@@ -136,6 +136,7 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
         *_continued(steep | {"hidden": 0, "heads": 1, "blocks": 1}, 16),
         *_continued(steep | {"heads": 1}, 24),
         *_continued(middling | {"tasks": "ramps"}, 24),
+        *_continued(sphere[2], 16),
     ]
     return [*first, *(steep | part for part in parts), *others, *sphere, *more]
 
