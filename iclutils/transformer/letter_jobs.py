@@ -16,7 +16,7 @@ from iclutils import stats
 from iclutils.transformer.letter_training import Course, Descent, train_on_letters
 from iclutils.transformer.letters import Letters
 from iclutils.transformer.models import Architecture
-from iclutils.transformer.sweep_jobs import Job, pick
+from iclutils.transformer.sweep_jobs import Job, pick, pick_all
 
 KINDS = ("dominant", "rare")
 LONG = 50  # examples of a prompt for each letter, as in chapter 6
@@ -65,6 +65,14 @@ def fleet_of(jobs: Sequence[Job], K: int, optimiser: str, **changed: Any) -> Job
     """
     settings = {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5, "first": 0}
     return pick(jobs, settings | changed, first=0)
+
+
+def fleets_of(jobs: Sequence[Job], K: int, optimiser: str) -> list[Job]:
+    """Pick that fleet and those that continue it with other networks, in their order.
+
+    Raises ``ValueError`` where the record has none.
+    """
+    return pick_all(jobs, {"K": K, "optimiser": optimiser, "blocks": 2, "p1": 0.5})
 
 
 def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:

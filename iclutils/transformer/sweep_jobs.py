@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from iclutils import validation
+from iclutils import stats, validation
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import angles, near_share, profile, respond
 from iclutils.transformer.models import Architecture
@@ -122,18 +122,14 @@ def fleet_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> Job:
 
 
 def fleets_of(jobs: Sequence[Job], *steepness: float, **changed: Any) -> list[Job]:
-    """Pick that fleet and those that continue it, with other networks, in their order.
+    """Pick that fleet and those that continue it with other networks, in their order.
 
     Raises ``ValueError`` where the record has none.
     """
-    settings = _settings(steepness, changed)
-    chosen = [job for job in jobs if settings.items() <= {**UNSAID, **job}.items()]
-    if not chosen:
-        raise ValueError(f"jobs must have fleets with {settings}; got none")
-    return sorted(chosen, key=lambda job: job.get("first", 0))
+    return pick_all(jobs, _settings(steepness, changed), **UNSAID)
 
 
-def _settings(steepness: Sequence[float], changed: Job) -> Job:
+def _settings(steepness: Sequence[float], changed: Job) -> dict[str, Any]:
     return WHOLE | {"tasks": "kinks", "steepness": list(steepness)} | dict(changed)
 
 
@@ -146,6 +142,33 @@ def pick(jobs: Sequence[Job], settings: Job, **unsaid: Any) -> Job:
     if len(chosen) != 1:
         raise ValueError(f"jobs must have one fleet with {settings}; got {len(chosen)}")
     return chosen[0]
+
+
+def pick_all(jobs: Sequence[Job], settings: Job, **unsaid: Any) -> list[Job]:
+    """Pick the jobs with these settings, ordered by their first network.
+
+    Raises ``ValueError`` where there is none.
+    """
+    chosen = [job for job in jobs if settings.items() <= {**unsaid, **job}.items()]
+    if not chosen:
+        raise ValueError(f"jobs must have fleets with {settings}; got none")
+    return sorted(chosen, key=lambda job: job.get("first", 0))
+
+
+def estimate_both(
+    name: str, values: Float[Tensor, " networks"], seen: int = 8
+) -> dict[str, stats.Estimate]:
+    """Estimate a number from all networks, and from those after the ``seen`` ones alone.
+
+    The second is there where there are such networks.
+
+    >>> sorted(estimate_both("error", torch.arange(12.0)))
+    ['error', 'error, new alone']
+    """
+    found = {name: stats.estimate(values)}
+    if len(values) > seen:
+        found[f"{name}, new alone"] = stats.estimate(values[seen:])
+    return found
 
 
 def numbers_of(job: Job, who: str, L: float, what: str) -> Float[Tensor, "networks ..."]:
