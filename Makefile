@@ -57,8 +57,8 @@ book: $(STAMP)
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 
-## make chapter NAME=…         run one chapter or several and compare with tests/expected
-##      … SET="p1=0.6"         with other values of its knobs, which are compared with nothing
+## make chapter NAME=…         run one chapter or several: has every number the value that the book shows?
+##      … SET="p1=0.6"         at other values of its knobs: which verdicts change?
 .PHONY: chapter
 chapter: need-name named $(STAMP)
 	$(PYTEST) $(NBVAL) $(NAMED) $(if $(SET),--set "$(SET)",&& $(COMPARE) --pages "$(NAME)")
@@ -102,7 +102,7 @@ portability: named $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench.py $(NAME)
 
-## make clean                  delete all results and the site (_build); the set-up (.venv, .uv) stays
+## make clean                  delete all results and the site (_build); what is installed, .venv and .uv, stays
 .PHONY: clean
 clean:
 	rm -rf _build

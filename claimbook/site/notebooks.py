@@ -33,9 +33,9 @@ from claimbook.site.views import SPECIAL, Views, views_of
 
 PREFACE = (
     "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
-    "of the run that the book shows. To run it anywhere, install the package `iclutils` and the "
-    "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
-    "the book's repository it runs as it is.*"
+    "of the run that the book shows. The book's page Downloads has the six lines that run it "
+    "anywhere; in a checkout of the book's repository it runs as it is. Pictures to be turned by "
+    "hand, such as a first picture that the text speaks of, are in the book alone.*"
 )
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
 UNSHOWN = (
