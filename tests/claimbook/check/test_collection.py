@@ -84,7 +84,7 @@ def damaged(tmp_path_factory):
     amendments.note_first_run(
         {"mini-mean": book.notes["mini-mean"]._replace(words="o")}, rows_of(book)
     )
-    workers = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+    workers = ("-n", "2", "--no-loadscope-reorder")  # the cells of a page stay together
     book.cells, code, output = book.run("--nbval-cell-timeout", "15", *workers)
     assert code == 1, output
     book.written = book.python("-m", "claimbook.check.snapshot", SOUND, "01_raises")
@@ -116,6 +116,8 @@ def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(
 def test_a_page_that_is_not_green_says_why_and_leaves_no_run(damaged, page, message):
     error = damaged.cells[page]["cell5"]
     assert re.search(message, error, re.DOTALL | re.MULTILINE), error
+    assert "\x1b" not in error
+    assert len(error.splitlines()) < 25, error  # the report has them twice
     own = page.partition("_")[2]
     assert f"make chapter NAME={page}" in damaged.compared[f"test_claim[{own}-mean]"]
 
