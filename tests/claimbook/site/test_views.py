@@ -166,7 +166,6 @@ def test_the_line_of_a_logarithm_shows_what_it_is_one_of(line):
     measured = f"Measured: {middle}, from {low} to {high} (the change for affine tasks)."
     assert f"Undecided: cosine. {measured}" in text, "a space between the two"
     assert "damaged text So it is for every class of tasks. 1 of 3 parts hold." in text
-    assert "Tightest of 3 parts: " in text
     assert line("fair-part").svg["aria-label"].startswith("The logarithm 1.02 ± 0.33, to be > 0")
 
 
