@@ -1,12 +1,8 @@
-"""What readers take home: notebooks in plain Markdown, the archive, the wheel."""
-
-import io
-import zipfile
+"""What readers take home: notebooks in plain Markdown."""
 
 import pytest
 from docutils import nodes
 
-from claimbook.site import downloads
 from claimbook.site.nodes import finished
 from claimbook.site.notebooks import Markdown
 
@@ -64,11 +60,3 @@ def test_addresses_lead_where_a_notebook_can_follow():
 def test_finished_html_has_words_of_its_own_in_a_notebook(writer):
     assert writer.block(finished("<p>✓</p>", "**✓ holds**")) == "**✓ holds**"
     assert writer.block(nodes.raw("", "<script></script>", format="html")) == ""
-
-
-def test_the_wheel_is_the_same_each_time_and_carries_the_ledger():
-    file = downloads.wheel()
-    assert file == downloads.wheel()
-    names = set(zipfile.ZipFile(io.BytesIO(file)).namelist())
-    assert {f"claimbook/carried/{name}" for name in ("_toc.yml", "book/claims.yml")} <= names
-    assert {"iclutils/validation.py", "claimbook/site/templates/card.html"} <= names
