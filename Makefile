@@ -38,7 +38,7 @@ FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 # tests that need neither a run nor the site use the core that the build leaves idle
-BESIDE  := tests/test_lint.py tests/claimbook/test_typed.py
+BESIDE  := tests/test_lint.py $(patsubst %,tests/claimbook/test_%.py,typed makefile)
 # tests that read the built site
 BUILT   := $(patsubst %,tests/book/test_%.py,pages search figures downloads)
 SCIENCE := tests/iclutils
@@ -57,8 +57,8 @@ book: $(STAMP)
 	  $(PYTEST) $(NBVAL) $(WORKERS) $$todo; fi && $(BUILD); }
 	@echo "The book is at _build/html/index.html"
 
-## make chapter NAME=…         run one chapter or several and compare with tests/expected
-##      … SET="p1=0.6"         with other values of its knobs, which are compared with nothing
+## make chapter NAME=…         run one chapter or several: has every number the value that the book shows?
+##      … SET="p1=0.6"         at other values of its knobs: which verdicts change?
 .PHONY: chapter
 chapter: need-name named $(STAMP)
 	$(PYTEST) $(NBVAL) $(NAMED) $(if $(SET),--set "$(SET)",&& $(COMPARE) --pages "$(NAME)")
@@ -70,22 +70,27 @@ lab: $(VENV)/.lab
 	  ../../$(BIN)/jupyter-lab $(if $(filter 0,$(shell id -u)),--allow-root)
 
 ## make test                   everything: make check, then the site in a browser (Chromium)
-# one worker more than cores: a browser test waits for a fifth of its time
+# one worker more than cores: a browser test waits for a fifth of its time; the pages of one test
+# file are most of the work, and so a worker that has nothing left takes some of another's
 .PHONY: test
-test: chromium $(STAMP) check
-	$(PYTEST) -n $$(($(JOBS) + 1)) $(SPREAD) $(BROWSER) --junitxml=$(REPORTS)/site.xml
+test: chromium $(STAMP) built
+	$(PYTEST) -n $$(($(JOBS) + 1)) --dist worksteal $(BROWSER) $(BUILT) --junitxml=$(REPORTS)/site.xml
 	@$(BIN)/python tests/summary.py $(REPORTS)
 
 ## make check                  lint, types, unit tests, every chapter run and compared, strict build
 .PHONY: check
-check: $(STAMP)
+check: built
+	$(PYTEST) $(WORKERS) $(BUILT) --junitxml=$(REPORTS)/pages.xml
+	@echo "The strict build executes nothing; the site shows the run that was checked."
+
+# what both begin with: all but the tests of the built site
+.PHONY: built
+built: $(STAMP)
 	@rm -rf $(REPORTS) _build/store && mkdir -p $(REPORTS)
 	@ran=0; $(PYTEST) $(NBVAL) $(WORKERS) book/chapters --junitxml=$(REPORTS)/run.xml || ran=$$?; \
 	$(PYTEST) $(WORKERS) tests $(patsubst %,--ignore=%,$(BROWSER) $(BESIDE) $(BUILT)) --junitxml=$(REPORTS)/check.xml && exit $$ran
 	@$(PYTEST) $(BESIDE) --junitxml=$(REPORTS)/beside.xml & \
 	built=0; $(BUILD) || built=$$?; wait $$! && exit $$built
-	$(PYTEST) $(BUILT) --junitxml=$(REPORTS)/pages.xml
-	@echo "The strict build executes nothing; the site shows the run that was checked."
 
 ## make seeds SEEDS="1 2 3"    run all chapters, or NAME=…, with other master seeds; compare the verdicts
 .PHONY: seeds
@@ -102,7 +107,7 @@ portability: named $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python tests/bench/bench.py $(NAME)
 
-## make clean                  delete all results and the site (_build); the set-up (.venv, .uv) stays
+## make clean                  delete all results and the site (_build); what is installed, .venv and .uv, stays
 .PHONY: clean
 clean:
 	rm -rf _build

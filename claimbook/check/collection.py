@@ -1,6 +1,7 @@
 """A page as pytest sees it: a file of cells, each a test."""
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from claimbook.pages import code_cells, code_of, read_chapter
 from claimbook.runs import notebooks, page_key, provenance
 
 OUTPUT_WAIT = 60  # seconds for a cell's output after its reply; nbval's 5 s are few on busy cores
+COLOUR = re.compile(r"\x1b\[[\d;]*m")  # of a terminal
 DONE = "done"  # a property of a test's report: the page, its seconds and its lines
 
 
@@ -170,6 +172,11 @@ class PageCell(nbv.IPyNbCell):  # type: ignore[misc]  # nbval has no types
             self.cell["outputs"].append(node)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException]) -> Any:
-        """Show nbval's words for an error in the cell, and pytest's for others."""
-        own = isinstance(excinfo.value, pytest.fail.Exception | RuntimeError)
-        return str(excinfo.value) if own else super().repr_failure(excinfo)
+        """Show of an error the lines of the cell, where each of its calls lies, and its words."""
+        error = excinfo.value
+        if not isinstance(error, nbv.NbCellError):
+            own = isinstance(error, pytest.fail.Exception | RuntimeError)
+            return str(error) if own else super().repr_failure(excinfo)
+        blocks = COLOUR.sub("", error.inner_traceback or "").strip().split("\n\n")
+        lines = [one.partition("\n")[0] if one.startswith("File ") else one for one in blocks]
+        return "\n".join([str(error), *lines])

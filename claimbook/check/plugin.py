@@ -34,7 +34,9 @@ def reruns_of(config: pytest.Config) -> list[Rerun]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse options that cannot be read."""
+    """Refuse options that cannot be read, and keep the cells of a page in one process."""
+    if config.getoption("dist", "no") == "load":  # what -n alone asks for
+        config.option.dist = "loadfile"
     try:
         reruns_of(config)
     except ValueError as error:

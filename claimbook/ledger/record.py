@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from typing import Any
 
 from claimbook.ledger.comparison import Comparison
@@ -88,11 +89,11 @@ def glue_text(**values: object) -> None:
     """Glue values under their names for the page.
 
     After ``glue_text(slope="0.31")`` the prose shows the value by ``{glue:text}`slope```. Outside
-    of a notebook it does nothing.
+    of a notebook, and without MyST-NB, which shows it, it does nothing.
     """
     from IPython import get_ipython
 
-    if get_ipython() is None:
+    if get_ipython() is None or find_spec("myst_nb") is None:
         return
     from myst_nb import glue
 

@@ -152,7 +152,7 @@ def named_number(row: Mapping[str, Any], *, short: bool = False) -> tuple[str, s
     >>> named_number(gain)[0], named_number(gain, short=True)[0]
     ('1.0021, from 1.0020 to 1.0022', '1.002')
     """
-    value, half_width = row["value"] or 0.0, row["half_width"] or 0.0
+    value, half_width = row["value"], row["half_width"]
     base, name = logarithm(row["quantity"])
     if base is None or abs(value) + half_width >= FAR:
         text = _short(value, half_width) if short else format_value(value, half_width)

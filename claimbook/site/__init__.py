@@ -43,7 +43,6 @@ DIRECTIVES = {
     "ledger": directives.LedgerPage,
     "prediction": lecture.Prediction,
     "prediction-end": lecture.PredictionEnd,
-    "run-figure": figures.RunFigure,
     "run-times": directives.Directive,
     "scorecard": directives.Directive,
     "verdicts": directives.Verdicts,
@@ -63,14 +62,6 @@ def begin(app: Sphinx, config: Config) -> None:
     config.myst_substitutions |= views.substitutions(content_of(app).rows)
     shutil.rmtree(app.outdir)
     Path(app.outdir).mkdir()
-
-
-def drop_thebe(app: Sphinx) -> None:
-    """Disconnect sphinx-thebe, which names a CDN in every page, twice: no cell here is live."""
-    for listener in list(app.events.listeners["env-before-read-docs"]):
-        handler = listener.handler
-        if (handler.__module__, handler.__name__) == ("sphinx_thebe", "init_thebe_core"):
-            app.disconnect(listener.id)
 
 
 def leave_out_fields(app: Sphinx, what: str, name: str, member: Any, *others: Any) -> bool | None:
@@ -122,7 +113,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-skip-member", leave_out_fields)
     app.connect("autodoc-process-docstring", code_index.name_results)
     app.connect("config-inited", begin, priority=LATE)
-    app.connect("builder-inited", drop_thebe)
     app.connect("doctree-read", marks.show_lines)
     app.connect("env-get-updated", page.label_pages, priority=AFTER_SPHINX)
     app.connect("env-get-updated", notebooks.write_notebooks, priority=AFTER_THE_NUMBERS)

@@ -127,7 +127,7 @@ class Content:
             **{field: source.get(field) for field in SOURCE},
             "printed": [printed] if isinstance(printed, str) else list(printed),
             **{field: written.get(field) for field in (*WRITTEN, *MAY_BE_WRITTEN)},
-            "criterion": written.get("parts", "none"),
+            "criterion": written["parts"],
             "amended": amended,
             **{field: record[field] for field in RESULT},
             "controls": {

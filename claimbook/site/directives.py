@@ -126,10 +126,8 @@ class ClaimRole(SphinxRole):
             logger.warning(message, self.name, self.text, location=self.get_location())
         return [node] if node else [], []
 
-    def value(self, row: Row) -> Node | None:
+    def value(self, row: Row) -> Node:
         """Return the number of a row; a logarithm becomes what it is one of."""
-        if row["value"] is None:
-            return None
         text = named_number(row)[0] + own_settings(row)
         address = views_of(self.env.app).address(self.env.docname, f"book/ledger.html#{row['id']}")
         return nodes.reference("", text, refuri=address, internal=True, classes=["claim-value"])

@@ -2,24 +2,21 @@
 
 A figure is what a code cell with ``mystnb: {figure: {name, caption}, image: {alt}}`` displays
 (:mod:`claimbook.figures`). Under its caption stand links to its drawing and its numbers,
-``<name>.svg`` and ``<name>.csv``, and its code, where the cell hides it. ``{run-figure} NAME``
-shows a chapter's figure on another page.
+``<name>.svg`` and ``<name>.csv``, and its code, where the cell hides it.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from docutils import nodes
-from docutils.parsers.rst import directives
-from sphinx.util.docutils import SphinxDirective
 
 from claimbook.files import write_atomically
 from claimbook.pages import code_cells
 from claimbook.site.cells import code_without_bar
-from claimbook.site.content import Content, content_of
+from claimbook.site.content import Content
 from claimbook.site.nodes import html_tag, tag
 from claimbook.site.views import Views
 
@@ -67,45 +64,22 @@ def write_figures(content: Content, site: Path) -> None:
         write_atomically(site / FOLDER / f"{figure.name}.csv", figure.with_it.get("csv", ""))
 
 
-class RunFigure(SphinxDirective):
-    """``{run-figure} NAME``: a chapter's figure on another page, the caption inside.
-
-    ``:alt:`` is its alternative text here.
-    """
-
-    required_arguments = 1
-    has_content = True
-    option_spec: ClassVar[Mapping[str, Any]] = {"alt": directives.unchanged_required}
-
-    def run(self) -> list[nodes.Node]:
-        """Return the figure with its caption and the links."""
-        known, page = figures_of(content_of(self.env.app)), self.env.docname
-        if self.arguments[0] not in known:
-            raise self.error(f"run-figure: no chapter has this figure; there are {sorted(known)}")
-        figure = known[self.arguments[0]]
-        address = Views.address(page, f"book/chapters/{figure.chapter}.html#{figure.name}")
-        links = files_line(page, figure, tag("a", "In its chapter", href=address), " · ")
-        caption = tag("figcaption", *self.parse_content_to_nodes(), links)
-        shown = picture(page, figure, self.options["alt"])
-        return [tag("figure", shown, caption, classes=["run-figure"])]
-
-
-def picture(page: str, figure: Figure, alt: str) -> html_tag:
+def picture(page: str, figure: Figure) -> html_tag:
     """Show a figure; its size is stated so that the page does not jump when it comes."""
     source = Views.address(page, f"{FOLDER}/{figure.name}.svg")
     stated = SIZE.findall(figure.svg[figure.svg.index("<svg") :][:500])
     size = {side: str(round(PIXELS * float(points))) for side, points in stated}
-    return tag("img", src=source, alt=" ".join(alt.split()), classes=CLASSES, **size)
+    return tag("img", src=source, alt=" ".join(figure.alt.split()), classes=CLASSES, **size)
 
 
-def files_line(page: str, figure: Figure, *before: nodes.Node | str) -> html_tag:
+def files_line(page: str, figure: Figure) -> html_tag:
     """Write the line under a caption; to a screen reader each link says of which figure it is."""
     links = []
     for what, ending in (("SVG", "svg"), ("data (CSV)", "csv")):
         address = Views.address(page, f"{FOLDER}/{figure.name}.{ending}")
         label = f"{what} of the figure {figure.name}"
         links.append(tag("a", what, href=address, aria_label=label))
-    return tag("p", *before, links[0], " · ", links[1], classes=["figure-files"])
+    return tag("p", links[0], " · ", links[1], classes=["figure-files"])
 
 
 def show_figures(views: Views, page: str, doctree: nodes.document) -> None:
@@ -114,7 +88,7 @@ def show_figures(views: Views, page: str, doctree: nodes.document) -> None:
     for node in list(doctree.findall(nodes.figure)):
         for figure in [known[name] for name in node["names"] if name in known]:
             for image in list(node.findall(nodes.image)):
-                image.replace_self(picture(page, figure, figure.alt))
+                image.replace_self(picture(page, figure))
             tools = tag("div", files_line(page, figure), classes=["figure-tools"])
             if code := code_without_bar(node):
                 fold = tag("details", tag("summary", "code"), *code, classes=["figure-code"])

@@ -36,6 +36,8 @@ FIXES = {  # the pattern of what is written, what it should be
     r"<th((?: (?:id|class)=\"[^\"]*\")*)\s*>(?:\s|&nbsp;|\xa0|</?p>)*</th>": r"<td\1></td>",
     # the theme: half a megabyte that replaces icons by drawings; the font that has them is loaded
     r'\s*<script defer src="[^"]*/fontawesome\.js[^"]*"></script>': "",
+    # Jupyter Book: the scripts of live cells, of which there are none, and the address of a CDN
+    r"<script(?:>const THEBE_JS_URL[^<]*| [^>]*/sphinx-thebe\.js[^>]*>)</script>": "",
     # the theme: the index of the search on every page, for results while one types, which are off
     r'\s*<script src="(?:[^"]*/)?(?:searchtools|language_data|searchindex)\.js[^"]*"></script>'
     r'(?!(?s:.*)id="search-results")': "",
@@ -104,12 +106,6 @@ def mend_tips(app: Sphinx, exception: Exception | None) -> None:
         page["refs_in_page"] = dict.fromkeys(sorted(page["refs_in_page"], key=str))
 
 
-def drop_caches(app: Sphinx, exception: Exception | None) -> None:
-    """Delete the caches of what sphinx-tippy would fetch."""
-    for path in Path(app.outdir).glob("tippy_*_cache.json"):
-        path.unlink()
-
-
 def add_tips(app: Sphinx) -> None:
     """Set up sphinx-tippy."""
     sphinx_tippy.uuid4 = lambda: "tips"  # a name of its own in each build otherwise
@@ -117,4 +113,3 @@ def add_tips(app: Sphinx) -> None:
     app.setup_extension("sphinx_tippy")
     app.connect("config-inited", set_tips)
     app.connect("build-finished", mend_tips, priority=BEFORE)
-    app.connect("build-finished", drop_caches, priority=2 * BEFORE)

@@ -26,7 +26,6 @@ logger = logging.getLogger(__name__)
 
 KATEX = Path(__file__).with_name("katex")
 CLASSES = "math notranslate nohighlight"
-NUMBERING = re.compile(r"\\(begin|end)\{(equation|align|alignat|gather)\}")
 LIST = re.compile(r"(?<=\),)(?=\s*\()")  # between the items of (1, 2), (3, 4)
 BREAK = r"\allowbreak "
 TOGETHER = "kept"  # the class of what stands on one line
@@ -107,8 +106,6 @@ def write_inline(page: HTML5Translator, node: nodes.math) -> None:
 
 def write_block(page: HTML5Translator, node: nodes.math_block) -> None:
     """Write a formula on a line of its own: a box that scrolls (by keyboard too), its number."""
-    whole = bool(node.get("nowrap")) or "amsmath" in node["classes"]
-    tex = unnumbered(node.astext()) if whole else one_formula(node.astext())
     name = "Equation"
     page.body.append(page.starttag(node, "div", "", CLASS=CLASSES))
     if node.get("number"):
@@ -118,7 +115,7 @@ def write_block(page: HTML5Translator, node: nodes.math_block) -> None:
         page.add_permalink_ref(node, "Link to this equation")
         page.body.append("</span>")
     page.body.append(f'<div class="formula" role="group" tabindex="0" aria-label="{name}">')
-    page.body.append(f"{on_page(tex, node, display=True)}</div></div>\n")
+    page.body.append(f"{on_page(one_formula(node.astext()), node, display=True)}</div></div>\n")
     raise nodes.SkipNode
 
 
@@ -132,15 +129,6 @@ def one_formula(text: str) -> str:
     parts = [rf"\begin{{split}}{part}\end{{split}}" if r"\\" in part else part for part in parts]
     whole = r"\\".join(parts)
     return whole if len(parts) == 1 else rf"\begin{{aligned}}{whole}\end{{aligned}}"
-
-
-def unnumbered(text: str) -> str:
-    r"""Write an environment of amsmath in its form without numbers: Sphinx counts the equations.
-
-    >>> unnumbered(r"\begin{align}a &= b\end{align}")
-    '\\begin{align*}a &= b\\end{align*}'
-    """
-    return NUMBERING.sub(r"\\\1{\2*}", text.strip())
 
 
 class KeepTogether(SphinxPostTransform):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import nbformat
 from docutils import nodes
@@ -33,9 +33,9 @@ from claimbook.site.views import SPECIAL, Views, views_of
 
 PREFACE = (
     "*This notebook is a page of “In-Context Learning, Reproduced”, with the outputs and numbers "
-    "of the run that the book shows. To run it anywhere, install the package `iclutils` and the "
-    "locked versions as README.txt in the book's archive says (page Downloads); in a checkout of "
-    "the book's repository it runs as it is.*"
+    "of the run that the book shows. The book's page Downloads has the six lines that run it "
+    "anywhere; in a checkout of the book's repository it runs as it is. Pictures to be turned by "
+    "hand, such as a first picture that the text speaks of, are in the book alone.*"
 )
 TAKEN_HOME = "taken_home"  # of a page that is resolved for its notebook
 UNSHOWN = (
@@ -58,7 +58,7 @@ def write_notebooks(app: Sphinx, env: BuildEnvironment) -> list[str]:
         doctree = env.get_doctree(page)
         doctree[TAKEN_HOME] = True
         env.apply_post_transforms(doctree, page)
-        writer = Markdown(env.toc_fignumbers.get(page, {}), page, app.config.html_baseurl)
+        writer = Markdown(env.toc_fignumbers.get(page, {}))
         notebook = deepcopy(content.runs[chapter].notebook)
         notebook.cells = list(cells(notebook.cells, doctree, writer, views_of(app)))
         for count, cell in enumerate(notebook.cells):
@@ -100,15 +100,12 @@ def code_cell(cell: Any, views: Views) -> Any:
 
 @dataclass(frozen=True)
 class Markdown:
-    """Writes the nodes of one ``page``; ``numbers`` are the page's own, by kind and id.
+    """Writes the nodes of one page; ``numbers`` are the page's own, by kind and id.
 
-    ``site`` is the address of the site, which may be unknown: then a link leads to the web, or to a
-    notebook beside this one; of any other link the words stay.
+    A link leads to the web, or to a notebook beside this one; of any other link the words stay.
     """
 
     numbers: Mapping[str, Mapping[str, Sequence[int]]]
-    page: str
-    site: str
 
     def pieces(self, node: nodes.Element, depth: int) -> Iterator[str | int]:
         """Yield the text of a page, and the places of its code cells in the notebook, in order."""
@@ -152,8 +149,6 @@ class Markdown:
         """Return where a link leads who has the notebook alone; empty where it cannot."""
         if urlsplit(target).scheme:
             return target
-        if self.site:
-            return urljoin(f"{self.site}{self.page}.html", target)
         beside = re.fullmatch(r"(\w+)\.html(#.*)?", target)
         return f"{beside[1]}.ipynb" if beside else ""
 
@@ -203,12 +198,9 @@ class Markdown:
 
     def formula(self, node: nodes.math_block) -> str:
         """Write a formula on a line of its own, with its number."""
-        text = str(node.astext()).strip()
-        if node.get("nowrap") or "amsmath" in node["classes"]:
-            return text
         number = self.number("displaymath", node)
         label = f" \\tag{{{number}}}" if number else ""
-        return f"$$\n{one_formula(text)}{label}\n$$"
+        return f"$$\n{one_formula(node.astext())}{label}\n$$"
 
     def exercise(self, node: nodes.Element) -> str:
         """Write an exercise, or a solution that is folded."""

@@ -22,14 +22,11 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from sphinx.application import Sphinx
 
 from claimbook.ledger import FAILS, HOLDS, IN_PART, OURS, VERDICTS
-from claimbook.ledger.comparison import Comparison
 from claimbook.ledger.text import (
     format_value,
-    is_exact,
     named_number,
     readable,
     typeset,
-    what_came_out,
     written,
 )
 from claimbook.ledger.verdicts import false_alarm
@@ -62,7 +59,7 @@ class Views:
         )
         self.environment.globals |= {"content": content, "SIGNS": SIGNS, "VERDICTS": VERDICTS}
         self.environment.tests["is_second"] = is_second
-        of_a_row = (finding, headline, origin, reservation, tightest)
+        of_a_row = (finding, headline, origin, reservation)
         others = (first_page, label, picture, quoted, readable, value_of, written)
         self.environment.filters |= {one.__name__: one for one in (*of_a_row, *others)}
         self.environment.filters |= {
@@ -141,22 +138,12 @@ def own_settings(row: Row) -> str:
 
 def value_of(part: Mapping[str, Any]) -> str:
     """Write the number of a row, a part or a control with its half-width."""
-    value = part["value"]
-    return "no value" if value is None else format_value(value, part["half_width"] or 0.0)
-
-
-def comparisons(row: Row) -> dict[str, Comparison]:
-    """Return the parts of a row as comparisons."""
-    fields = Comparison.__dataclass_fields__
-    compared = {}
-    for name, part in row["parts"].items():
-        compared[name] = Comparison(**{field: part[field] for field in fields})
-    return compared
+    return format_value(part["value"], part["half_width"])
 
 
 def finding(row: Row) -> str:
     """Say what holds, what does not, and where; without the number."""
-    return what_came_out(comparisons(row), row["why"]) if row["parts"] else row["finding"]
+    return str(row["finding"]).rpartition(" Measured: ")[0]
 
 
 def reservation(row: Row) -> str:
@@ -188,27 +175,6 @@ def picture(part: Mapping[str, Any]) -> dict[str, float]:
         name: round(float(min(max((mark - left) * scale, 0.0), WIDTH)), 1)
         for name, mark in marks.items()
     }
-
-
-def tightest(row: Row) -> str | None:
-    """Name the part that is nearest to its limit; None where there are not two to choose from.
-
-    A part that was sampled is as near as its gap is in half-widths, a computed one as its gap is in
-    units of the margin, or of the larger of value and bound. Where some parts were sampled, the
-    tightest is one of these, because noise is what may turn a verdict.
-    """
-    parts = comparisons(row)
-    sampled = [name for name, part in parts.items() if not is_exact(part.value, part.half_width)]
-    return min(sampled or parts, key=lambda name: room(parts[name])) if len(parts) > 1 else None
-
-
-def room(part: Comparison) -> float:
-    """Return how far a comparison is from the nearer of its limits."""
-    gap = abs(abs(part.value - part.bound) - part.margin)
-    if not is_exact(part.value, part.half_width):
-        return gap / part.half_width
-    scale = part.margin or max(abs(part.value), abs(part.bound))
-    return round(gap / scale, 9) if scale and math.isfinite(gap) else gap
 
 
 def substitutions(rows: Sequence[Row]) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The figures of the built site: their words, their files, and the numbers in them."""
 
 import csv
-import math
 import re
 from functools import lru_cache
 
@@ -12,8 +11,6 @@ from claimbook.figures.style import COLOURS
 from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
 from claimbook.runs.notebooks import current
 from claimbook.site.figures import figures_in
-from iclutils.regression.theory import asymptotics
-from iclutils.regression.theory.asymptotics import Phase
 from tests.built_site import ROOT, SITE, text_of
 
 
@@ -58,23 +55,6 @@ def check_figure(figure):
     smallest = lettering["smallest"]
     assert smallest >= checks.SMALLEST, f"lettering of {smallest} px on a phone"
     assert lettering["faults"] == []
-
-
-def test_a_figures_data_are_the_numbers_of_the_package():
-    """Errors against τ with ridge (chapter 5): each row of the curves is the formula's value.
-
-    The table has 8 digits: 1e-6 leaves a hundred units of the last one.
-    """
-    rows = list(csv.DictReader((SITE / "book/figures/fig-ch5-ridge.csv").open(encoding="utf8")))
-    lines = [row for row in rows if row["kind"] == "line"]
-    curves = [row for row in lines if row["series"] in ("λ = 0.1, limit", "λ = 1, limit")]
-    assert len(curves) > 100
-    for row in curves[::10]:
-        ridge = float(row["series"].removeprefix("λ = ").removesuffix(", limit"))
-        exact = asymptotics.errors(
-            Phase(alpha=10, kappa=math.inf, tau=float(row["x"]), rho=0.01), ridge
-        ).icl
-        assert float(row["y"]) == pytest.approx(exact, rel=1e-6)
 
 
 def test_explorers_have_the_book_s_colours():

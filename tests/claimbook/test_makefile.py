@@ -4,16 +4,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+import yaml
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 
 from claimbook import install
 
 ROOT = Path(__file__).resolve().parents[2]
-DEBIAN = Path("/usr/bin/python3")
-NETWORK = ("PIP_", "UV_", "SSL_")  # variables that say where packages come from
 STAMP = ".venv/.installed"
 ASKED = 'case "$*" in *stale) ;; *) echo "asked: $*" ;; esac'
 
@@ -130,17 +133,6 @@ def test_knobs_are_handed_to_the_run_and_a_page_may_be_any_of_the_book(book):
     assert any('-k "notation or 01_one"' in line for line in lines)
 
 
-def test_lint_says_what_every_tool_found_before_it_fails(book):
-    tools = {"ruff", "mypy", "check-jsonschema"}
-    for name in (*tools, "jupytext"):
-        program(book / ".venv" / "bin" / name, f"echo {name} was here\nexit 1")
-    code, lines = make(book, "lint")
-    assert code != 0
-    assert {f"{name} was here" for name in tools} <= set(lines)
-    [last] = [line for line in lines if line.startswith("Not clean:")]
-    assert all(name in last for name in tools)
-
-
 def test_make_alone_lists_what_it_can_do(book):
     code, lines = make(book)
     assert code == 0
@@ -151,29 +143,9 @@ def test_make_alone_lists_what_it_can_do(book):
 # ------------------------------------------------------------------ a set-up from nothing
 
 
-def python(path: Path, code: str) -> str:
-    command = ["/usr/bin/env", "-i", path, "-c", code]
-    return subprocess.run(command, cwd="/", capture_output=True, text=True).stdout.strip()
-
-
-def test_debians_python_alone_sets_the_book_up_and_the_folder_may_move(fresh):
-    code = "import sys, venv, ensurepip; print('%d.%d.%d' % sys.version_info[:3])"
-    version = python(DEBIAN, code)
-    if not version or version not in SpecifierSet(install.PYTHON):
-        pytest.skip(f"{DEBIAN} is no {install.PYTHON} with venv")
-    cache = os.environ.get("UV_CACHE_DIR") or str(Path.home() / ".cache" / "uv")
-    bare = {"PATH": "/usr/bin:/bin", "HOME": str(fresh), "UV_CACHE_DIR": cache}
-    network = {name: said for name, said in os.environ.items() if name.startswith(NETWORK)}
-    code, said = make(fresh, STAMP, env=network | bare)
-    assert code == 0, said
-    moved = fresh.rename(fresh.with_name("moved"))
-    code, said = make(moved, STAMP, env=bare, UV_OFFLINE="1")
-    assert code == 0, said
-    assert make(moved, "-q", STAMP, env=bare)[0] == 0
-    tools = moved / ".venv" / "bin"
-    found = python(tools / "python", "import claimbook; print(claimbook.__file__)")
-    assert Path(found).parent == moved / "claimbook"
-    assert subprocess.run([tools / "pytest", "--version"], env=bare).returncode == 0
+def test_a_set_up_of_a_folder_that_was_moved_is_made_again(book):
+    assert make(book, "-q", STAMP)[0] == 0
+    assert make(book.rename(book.with_name("moved")), "-q", STAMP)[0] != 0
 
 
 def test_the_cause_that_uv_names_is_shown(fresh, tmp_path):
@@ -207,3 +179,71 @@ def test_an_old_python_and_none_at_all_are_one_line(fresh, tmp_path, few_tools):
     for path, words in ((old, "is Python 3.7.16"), (few_tools, "python3 is missing")):
         said = f"The set-up needs Python 3.8 or newer; .*{words}.*"
         assert_refused(said, fresh, "book", PATH=path)
+
+
+# ------------------------------------------------------------------ the pins, and what uv is told
+
+FLOOR = re.findall(r">=([\d.]+),", install.PYTHON)[0]
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf8")
+
+
+def pins() -> dict[str, Requirement]:
+    """Read the lines of the lock by name."""
+    lines = read("requirements.lock").replace("\\\n", "").splitlines()
+    found = [Requirement(line.partition(" --hash")[0]) for line in lines]
+    return {canonicalize_name(one.name): one for one in found}
+
+
+def test_what_is_installed_is_the_lock_and_allows_the_oldest_python():
+    for name, pin in pins().items():
+        if not pin.marker or pin.marker.evaluate():
+            found = metadata.distribution(name)
+            assert f"=={found.version}" == str(pin.specifier), name
+            assert FLOOR in SpecifierSet(found.metadata.get("Requires-Python") or ""), name
+
+
+def test_the_lock_holds_each_direct_requirement_and_none_of_pytorchs_builds():
+    locked = pins()
+    lines = [line.partition("#")[0].strip() for line in read("requirements.in").splitlines()]
+    for requirement in (Requirement(line) for line in lines if line):
+        if requirement.name != "torch":
+            assert str(locked[requirement.name.lower()].specifier)[2:] in requirement.specifier
+    assert not [name for name in locked if re.match(r"torch$|triton$|nvidia|cuda", name)]
+    assert not [pin for pin in locked.values() if not str(pin.specifier).startswith("==")]
+
+
+def test_the_builds_of_pytorch_are_cut_out_of_a_lock():
+    lock = "tornado==6 \\\n    --hash=sha256:a\n"
+    builds = "torch==2 \\\n    --hash=sha256:b \\\n    --hash=sha256:c\ncuda-x==1 ; a \\\n  d\n"
+    assert install.BUILDS.sub("", builds + lock + builds) == lock
+
+
+def test_conda_brings_the_tools_and_a_python_for_the_lock_and_the_oldest_is_said():
+    tools = yaml.safe_load(read("environment.yml"))["dependencies"]
+    assert {f"python{install.PYTHON}", f"uv={install.UV_VERSION}"} <= set(tools)
+    assert {re.split("[>=]", tool)[0] for tool in tools} == {"python", "uv", "make", "git"}
+    for name in ("README.md", "claimbook/site/templates/README.txt"):
+        assert FLOOR in read(name)
+
+
+def test_what_pip_is_told_uv_is_told_unless_it_was_told_itself(monkeypatch):
+    for name in [name for name in os.environ if name.startswith(("PIP_", "UV_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(install, "OWN_UV", Path("none"))
+    base = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
+    monkeypatch.setattr(install.sys, "executable", str(base))
+    for name, said in {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_INDEX_URL": "https://one.example/simple",
+        "PIP_EXTRA_INDEX_URL": "https://two.example/a https://three.example/b",
+        "PIP_FIND_LINKS": "/one /two",
+        "UV_DEFAULT_INDEX": "https://own.example/simple",
+    }.items():
+        monkeypatch.setenv(name, said)
+    found = install.environment()
+    assert found["UV_DEFAULT_INDEX"] == "https://own.example/simple"
+    assert found["UV_INDEX"] == "https://two.example/a https://three.example/b"
+    assert found["UV_FIND_LINKS"] == "/one,/two"

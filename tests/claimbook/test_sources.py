@@ -37,21 +37,13 @@ def test_every_entry_is_listed_once_on_the_first_page():
 
 @pytest.mark.parametrize("page", [*PAGES, NETWORKS], ids=lambda page: page.stem)
 def test_every_entry_says_how_to_check_it(page):
-    found = entries(page)
-    assert found
-    for label, number, words in found:
+    for label, number, words in entries(page):
         assert label == f"src-{number.lower()}"
         if number[0] == "D":  # readings that our copy leaves open
             continue
-        assert "**Printed**" in words, label
-        assert "**Check**: " in words, label
-        (named,) = re.findall(r"`make chapter NAME='?(0[\w ]+)'?`", words)
-        claims = set(re.findall(r"\{claim-\w+\}`([\w-]+)", words))
-        pages = {PAGE_OF[claim] for claim in claims}
+        (named,) = re.findall(r"\*\*Check\*\*: [^`]*`make chapter NAME='?(0[\w ]+)'?`", words)
+        pages = {PAGE_OF[claim] for claim in re.findall(r"\{claim-\w+\}`([\w-]+)", words)}
         chapter = first_page(named.split()[0])
-        own = {page for page in pages if first_page(page) == chapter}
-        assert own <= set(named.split()), label
-        assert "**Found" in words, label
-        if number[0] in "ABC":  # a fault is found only after the kinder reading was tried
-            assert "**Kinder reading" in words, label
-            assert "{claim-verdict}" in words, label
+        assert {page for page in pages if first_page(page) == chapter} <= set(named.split()), label
+        # a fault is found only after the kinder reading was tried
+        assert number[0] not in "ABC" or "**Kinder reading" in words, label

@@ -16,7 +16,6 @@ import torch
 from scipy.integrate import solve_ivp
 
 from claimbook import read_record
-from iclutils.randomness import stream
 from iclutils.regression.theory import asymptotics
 from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
@@ -250,16 +249,6 @@ def window_flow():
     times = [0.3, 10.0, 1000.0]
     found = solve_ivp(speed, (0, 1000), [0.0], t_eval=times, rtol=1e-7, atol=1e-9)
     return dict(zip(times, found.y[0], strict=True))
-
-
-def sampled_loss(w, d, n, sigma):
-    """Compute the loss of a window on affine tasks over drawn contexts, with its standard error."""
-    grid = torch.tensor([0.8, 0.9, 1.0, 1.1], dtype=torch.float64) * w
-    opened = stream(0, "explorers", d)
-    sample = population_loss.sampled(
-        d, n, opened, contexts=1000, w=grid, degrees=torch.tensor([1], dtype=torch.int64)
-    )
-    return [float(value) for value in sample.at(function_classes.Affine(d), sigma, w)]
 
 
 @functools.cache

@@ -52,11 +52,3 @@ def test_the_best_heads_are_the_package_s(v8, preset):
     shown = v8(SHOWN, at, 0)
     for name, head in best_heads(at, v8(SCENE, at)):
         assert shown[name] == pytest.approx(head, rel=10.0 ** (1 - DIGITS), abs=1e-9), name
-
-
-def test_other_settings_and_seeds_have_no_line(v8):
-    start, *_ = v8(PRESETS)
-    assert v8(SHOWN, start, 1) is None
-    assert v8(SHOWN, start | {"k": 3}, 0) is None
-    without = start | {"J": "no"}
-    assert v8(SHOWN, without, 1) == v8(SHOWN, without, 0)

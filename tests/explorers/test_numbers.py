@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from claimbook.site.lecture import FOLDER
 from tests.explorers import package
 
 COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30}
@@ -22,26 +23,19 @@ NETWORK = 1e-6
 ROUNDING = 1e-12  # of numbers of order one; what is below has to be shown as 0
 SHOWN = 5e-4 + 1e-12  # half a unit in the fourth digit
 NUMBER = r"∞|−?\d[\d.]*(?:\u00a0×\u00a010[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?"
-# the phrases of a sentence that hold its numbers, each by its key: a number, a setting, or OTHER
-KEY = r"\\{(\w+)\\}"
-PHRASES = {
-    "mismatch": "On tasks {ratio} times as steep | makes {worse} times the least error",
-    "parallel": "At {angle}° the fit’s weights have the size {size}; | truth, have {made}.",
-    "offset": "At n = {n} the constant 1 | error by {gained}; | what is left by {left}."
-    " | At n = {n} the error of linear attention is {apart} times",
-    "lookup": "With {K} letters, noise σ² = {rho} and {tokens} examples per letter: "
-    "linear {linear}, softmax {softmax}, best possible {bayes}. | better from {crossing} examples",
-    "directions": "with a ratio of {share} its error is {percent} % lower | a factor of {cost}.",
-    "hill": "the answer is {answer}, the truth {truth}. | is off by {off} on",
-    "plateau": "After {done} % of | feature is {error}.",
-    "influence": "answers {answer}; the | there is {truth}. | moves {own} times",
-    "diversity": "With {kappa} tasks | errs by {idg} on | and by {icl} on | answering {nothing}.",
+# the numbers of a sentence in their order, each by the key of a number, a setting or a constant
+SAID = {
+    "mismatch": ["ratio worse"],
+    "parallel": ["angle size made"],
+    "offset": ["n unit gained left", "n apart"],
+    "lookup": ["K rho tokens linear softmax bayes crossing", "K rho tokens linear softmax bayes"],
+    "directions": ["cost", "share percent cost"],
+    "hill": ["answer truth off"],
+    "plateau": ["done error"],
+    "influence": ["answer truth own"],
+    "diversity": ["kappa idg icl nothing"],
 }
-OTHER = {
-    "made": lambda at, values: math.hypot(1, 0.5),
-    "tokens": lambda at, values: values["N"] / at["K"],
-    "nothing": lambda at, values: 0,
-}
+CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1}
 UNHELD = {"share", "percent"}  # of the best share, whose place the package does not compute
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   values: Object.fromEntries(spec.controls.map(c => [c.key,
@@ -74,24 +68,21 @@ def as_number(text):
     return float(mantissa.translate(table)) * power
 
 
-def said_numbers(name, said):
-    """Return the numbers of an explorer's sentence by their keys; all are in its phrases."""
-    found, rest = {}, said
-    for phrase in PHRASES[name].split(" | "):
-        pattern = re.sub(KEY, lambda key: f"(?P<{key[1]}>{NUMBER})", re.escape(phrase))
-        match = re.search(pattern, said)
-        if match:
-            found |= match.groupdict()
-            rest = rest.replace(match[0], "")
-    assert not re.search(r"\d", rest), (name, rest)
-    return found
-
-
 def half_a_unit(text):
     """Return what a written number may differ by from the number that it stands for."""
     mantissa, times, exponent = text.partition("\u00a0×")
     decimals = len(mantissa.partition(".")[2])
     return 0.5 * as_number(f"1{times}{exponent}") * 10.0**-decimals * (1 + 1e-9)
+
+
+def check_said(name, said, known):
+    """Check that the numbers of a sentence are those of its keys."""
+    texts = [text.rstrip(".") for text in re.findall(NUMBER, said)]
+    [keys] = [keys for keys in map(str.split, SAID[name]) if len(keys) == len(texts)]
+    for key, text in zip(keys, texts, strict=True):
+        if key not in UNHELD:
+            near = pytest.approx(known[key], abs=half_a_unit(text), rel=1e-9)
+            assert as_number(text) == near, (key, said)
 
 
 def contexts(v8, name, at):
@@ -105,32 +96,25 @@ def contexts(v8, name, at):
     return t, "drawn" if t else "closed"
 
 
-def expected_of(name, at, answer, values, t):
-    """Return what the package says; the places that it does not compute are the explorer's."""
-    if name == "directions":  # its places of the least errors, which are tested
-        at = at | {key: values[key] for key in ("noneW", "yoursW")}
-    if name in ("hill", "influence"):
-        at = at | {"readings": answer["readings"]}
-    return package.EXPLORERS[name](t, **at)
-
-
 @pytest.mark.parametrize("name", package.EXPLORERS)
 def test_the_numbers_are_the_package_s(v8, name):
     for at in settings_of(v8, name):
         answer = v8(ANSWER, name, at)
         values = {key: value for key, value, _ in answer["rows"]}
         t, method = contexts(v8, name, at)
-        expected = expected_of(name, at, answer, values, t)
+        given = dict(at)
+        if name == "directions":  # its places of the least errors, which are tested
+            given |= {key: values[key] for key in ("noneW", "yoursW")}
+        if answer.get("readings"):
+            given["readings"] = answer["readings"]
+        expected = package.EXPLORERS[name](t, **given)
         assert expected.keys() <= values.keys()
         for key, value, text in answer["rows"]:
             assert value == pytest.approx(as_number(text), rel=SHOWN, nan_ok=True), key
             least = 1e-6 if key in PLACE else ROUNDING
             assert not 0 < abs(value) < least, (key, at)
-        for key, text in said_numbers(name, answer["said"]).items():
-            if key not in UNHELD:
-                known = OTHER[key](at, values) if key in OTHER else (at | values)[key]
-                near = pytest.approx(known, abs=half_a_unit(text), rel=1e-9)
-                assert as_number(text) == near, (key, answer["said"], at)
+        tokens = {"tokens": values["N"] / at["K"]} if name == "lookup" else {}
+        check_said(name, answer["said"], CONSTANT | at | values | tokens)
         for key, value in expected.items():
             relative = PLATEAU if name == "plateau" else PLACE.get(key, RELATIVE[method])
             least = {"plateau": LOW, "influence": NETWORK}.get(name, 1e-9)
@@ -171,18 +155,10 @@ def test_the_front_page_s_window_follows_gradient_flow(v8):
         assert v8("t => iclExplorers.windowAt(4, t)", time) == pytest.approx(w, rel=3e-3)
 
 
-def test_the_closed_form_is_good_to_a_few_percent(v8):
-    """The promise of the page, with ten tokens or more in the window: 5 %, four standard errors."""
-    felt = set()
-    for w, d, n, sigma in ((4.0, 3, 400, 0.5), (11.0, 5, 400, 0.2), (12.0, 2, 100, 0.1)):
-        asked = f"iclExplorers.population('affine', {d}, {n}, 1, {sigma}, 'closed').at({w})"
-        found = v8(f"() => {asked}")
-        assert found["effective"] > 10
-        mean, se = package.sampled_loss(w, d, n, sigma)
-        assert found["loss"] == pytest.approx(mean, abs=0.05 * mean + 4 * se)
-        parts = ("bias", "noise", "scatter")
-        felt |= {part for part in parts if found[part] > 2 * (0.05 * mean + 4 * se)}
-    assert felt == {"bias", "noise", "scatter"}  # the comparison would miss none of them
+def test_the_network_of_the_page_is_the_record_s():
+    """Otherwise write ``package.network_script()`` there."""
+    script = (FOLDER / "influence_network.js").read_text(encoding="utf8")
+    assert script == package.network_script()
 
 
 def test_between_the_two_ends_lies_a_better_window(v8):

@@ -6,13 +6,6 @@ from claimbook import figures
 from claimbook.figures import checks
 
 
-def test_the_books_style_can_be_read_on_a_phone(drawing):
-    reading = checks.lettering(drawing())
-    assert reading["smallest"] >= checks.SMALLEST
-    assert reading["width"] == figures.WIDTH
-    assert reading["faults"] == []
-
-
 @pytest.mark.parametrize(("points", "readable"), [(5, False), (6, False), (8.5, True)])
 def test_lettering_is_judged_by_its_size_on_a_phone(drawing, points, readable):
     """A figure of full width is shown at about two thirds there, and a point is 4/3 pixels."""

@@ -16,11 +16,6 @@ def boxes_in(ax):
     return {text.get_text(): text.get_window_extent() for text in ax.texts if text.get_visible()}
 
 
-def test_a_label_has_the_colour_of_its_curve_only_darker(ax):
-    figures.curve(ax, X, X, "rare", (1.0, 0.5, 0.0), at=0.5)
-    assert ax.texts[0].get_color() == pytest.approx([0.7, 0.35, 0.0])
-
-
 CURVES = {
     "diagonal": lambda ax, at: figures.curve(ax, X, X, "it", "target", at=at, text="word"),
     "along the panel": lambda ax, at: figures.horizontal(ax, 0.5, "word", "exact", at=at),
@@ -73,21 +68,11 @@ def test_labels_at_ends_stand_one_above_the_other_in_order(ax):
     assert centre == pytest.approx(points[:, 1].mean(), abs=3)
 
 
-def test_labels_at_ends_stay_in_the_panel(ax):
-    for i in range(4):
-        figures.curve(ax, X, 0 * X + i / 50, f"{i}", "exact", at=1)
-        figures.curve(ax, X, 0 * X + 1 - i / 50, f"{9 - i}", "exact", at=1)
-    ax.set(xlim=(0, 2), ylim=(0, 1))
-    boxes = boxes_in(ax).values()
-    assert np.diff(sorted(box.y0 for box in boxes)).min() >= labels.LINE
-    assert min(box.y0 for box in boxes) > ax.bbox.y0
-    assert max(box.y1 for box in boxes) < ax.bbox.y1
-
-
-def test_a_label_before_the_start_stands_to_its_left(ax):
-    figures.curve(ax, [1, 2], [1, 2], "start", "exact", at=0)
+def test_a_label_before_the_start_stands_to_its_left_in_the_colour_of_its_curve_but_darker(ax):
+    figures.curve(ax, [1, 2], [1, 2], "start", (1.0, 0.5, 0.0), at=0)
     ax.set(xlim=(0, 2))
     assert boxes_in(ax)["start"].x1 < ax.transData.transform((1, 1))[0]
+    assert ax.texts[0].get_color() == pytest.approx([0.7, 0.35, 0.0])
 
 
 def test_a_short_mark_is_in_no_label_s_way(ax):

@@ -23,10 +23,9 @@ def test_the_same_figure_gives_the_same_bytes_and_its_stated_width(drawing):
     assert with_it["lettering"]["faults"] == []
 
 
-def test_maps_are_pictures_inside_it():
-    figure, (axes,) = figures.panels(1, 1)
-    axes.pcolormesh([[1.0, 2.0], [3.0, 4.0]])
-    text, _ = as_svg(figure)
+def test_maps_are_pictures_inside_it(ax):
+    ax.pcolormesh([[1.0, 2.0], [3.0, 4.0]])
+    text, _ = as_svg(ax.get_figure())
     (image,) = re.findall(r"<image [^>]*>", text, re.DOTALL)
     wide = float(re.search(r'\bwidth="([\d.]+)"', image)[1])  # points
     encoded = re.search(r'base64,\s*([^"]+)"', image)[1]
@@ -46,9 +45,8 @@ def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypa
     assert len(short) < len(whole)
 
 
-def test_a_cloud_is_dense_and_a_few_points_are_not():
-    _, (axes,) = figures.panels(1, 1)
-    few = axes.scatter(range(10), range(10))
-    cloud = axes.scatter(range(2000), range(2000))
-    mesh = axes.pcolormesh([[1.0, 2.0]])
+def test_a_cloud_is_dense_and_a_few_points_are_not(ax):
+    few = ax.scatter(range(10), range(10))
+    cloud = ax.scatter(range(2000), range(2000))
+    mesh = ax.pcolormesh([[1.0, 2.0]])
     assert [svg.is_dense(artist) for artist in (few, cloud, mesh)] == [False, True, True]

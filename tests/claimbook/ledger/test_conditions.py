@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from claimbook.ledger import compared_with, load
+from claimbook.ledger import Ledger, compared_with, load
 from claimbook.ledger.conditions import Condition, condition_of, function_of
 from iclutils.stats.estimate import Estimate
 
@@ -75,3 +75,23 @@ def test_a_page_compares_with_what_the_condition_names():
         theory.compare(1.0, {})
     computed = Condition.parse("= 1 ± stats.width(trials)")
     assert computed.compare(compared_with(3.0, trials=9), {}).outcome == "supported"
+
+
+@pytest.mark.parametrize(
+    ("parts", "numbers", "message"),
+    [
+        ("> n", {"n": -1}, r"\['n'\] are the ledger's own"),  # a setting
+        ({"d = {d}": "> 1/d"}, {"d": 50}, r"\['d'\] are the ledger's own"),  # of the part's name
+        ("> log10(n)", {"log10": 1}, "the ledger's own"),
+        ("= 0 ± wide", {"wide": 30}, "a margin must be"),
+        ("= 0 ± arguments.math.fabs(wide)", {"wide": 30}, "is no function of"),
+        ("= 0 ± 1", {"wide": 30}, r"does not name \['wide'\]"),
+    ],
+)
+def test_no_number_of_the_page_takes_the_place_of_one_of_the_ledger(write, parts, numbers, message):
+    claims = write({"chapters.00_mini.claims.0.parts": parts})
+    part = {"d = 5" if isinstance(parts, dict) else "": compared_with(SOME, **numbers)}
+    with pytest.raises(ValueError, match=message):
+        Ledger("00_mini", path=claims, seed=0, n=10).check(
+            "a", part, controls={"wrong": SOME}, value=SOME
+        )

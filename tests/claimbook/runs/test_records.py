@@ -27,16 +27,6 @@ def test_the_numbers_of_the_authors_are_those_that_they_published():
     assert found == CHECKSUMS
 
 
-@pytest.mark.parametrize("name", CHECKSUMS)
-def test_every_published_number_says_where_it_comes_from(name):
-    record = read_record(f"authors/{name}")
-    assert record["repository"].startswith("https://github.com/")
-    assert len(record["commit"]) == 40
-    assert record["licence"].startswith("MIT")
-    assert record["settings"]
-    assert all(row["path"] and (row.get("icl") or row["idg"]) for row in record["rows"])
-
-
 def test_a_record_is_read_and_noted_for_the_page_key_or_named(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "opened", set())
     file = tmp_path / "authors" / "layer.json"

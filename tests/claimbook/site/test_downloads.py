@@ -1,12 +1,8 @@
-"""What readers take home: notebooks in plain Markdown, the archive, the wheel."""
-
-import io
-import zipfile
+"""What readers take home: notebooks in plain Markdown."""
 
 import pytest
 from docutils import nodes
 
-from claimbook.site import downloads
 from claimbook.site.nodes import finished
 from claimbook.site.notebooks import Markdown
 
@@ -18,7 +14,7 @@ def paragraph(*children):
 @pytest.fixture
 def writer():
     numbers = {"displaymath": {"equation-a": (1, 2)}, "theorem": {"thm": (3, 1)}}
-    return Markdown(numbers, "book/chapters/01_a", "")
+    return Markdown(numbers)
 
 
 def test_words_become_markdown(writer):
@@ -38,8 +34,6 @@ def test_words_become_markdown(writer):
 def test_blocks_become_markdown(writer):
     formula = nodes.math_block("", "y=x", ids=["equation-a"])
     assert writer.block(formula) == "$$\ny=x \\tag{1.2}\n$$"
-    whole = nodes.math_block("", "\\begin{align}y\\end{align}", classes=["amsmath"])
-    assert writer.block(whole) == "\\begin{align}y\\end{align}"
     items = nodes.bullet_list("", *(nodes.list_item("", paragraph(nodes.Text(t))) for t in "ab"))
     assert writer.block(items) == "- a\n- b"
     statement = nodes.section("", paragraph(nodes.Text("It holds.")))
@@ -58,21 +52,11 @@ def test_a_note_becomes_a_quotation_under_its_title(writer):
 
 
 def test_addresses_lead_where_a_notebook_can_follow():
-    alone = Markdown({}, "book/chapters/01_a", "").address
-    assert alone("02_b.html#x") == "02_b.ipynb"
-    assert alone("../ledger.html") == alone("#x") == ""
-    public = Markdown({}, "book/chapters/01_a", "https://example.org/b/").address
-    assert public("../ledger.html#x") == "https://example.org/b/book/ledger.html#x"
+    address = Markdown({}).address
+    assert address("02_b.html#x") == "02_b.ipynb"
+    assert address("../ledger.html") == address("#x") == ""
 
 
 def test_finished_html_has_words_of_its_own_in_a_notebook(writer):
     assert writer.block(finished("<p>✓</p>", "**✓ holds**")) == "**✓ holds**"
     assert writer.block(nodes.raw("", "<script></script>", format="html")) == ""
-
-
-def test_the_wheel_is_the_same_each_time_and_carries_the_ledger():
-    file = downloads.wheel()
-    assert file == downloads.wheel()
-    names = set(zipfile.ZipFile(io.BytesIO(file)).namelist())
-    assert {f"claimbook/carried/{name}" for name in ("_toc.yml", "book/claims.yml")} <= names
-    assert {"iclutils/validation.py", "claimbook/site/templates/card.html"} <= names

@@ -7,11 +7,10 @@ from docutils import nodes, utils
 from docutils.frontend import get_default_settings
 from docutils.parsers.rst import Parser
 
-from claimbook.ledger.record import VERDICT
 from claimbook.site import directives, marks
 from claimbook.site.cells import CHECKED, gather_checks
 from claimbook.site.directives import ClaimRole
-from claimbook.site.marks import JudgedRole, VerdictOutput, marker, markers
+from claimbook.site.marks import JudgedRole, marker, markers
 from claimbook.site.mathematics import KeepTogether
 
 PAGE = "book/chapters/00_mini"
@@ -117,13 +116,6 @@ def test_the_checks_of_a_page_are_one_table_and_stand_under_one_bar(app, views, 
         assert rest == [cell]
 
 
-def test_a_verdict_among_outputs_has_its_marker(app):
-    data = SimpleNamespace(mime_type=VERDICT, content={"id": A})
-    (node,) = VerdictOutput.handle_mime(None, data, inline=False)
-    assert node["check"] == A
-    assert VerdictOutput.handle_mime(None, SimpleNamespace(mime_type="text/plain"), False) is None
-
-
 # ---------------------------------------------------------------- roles
 
 SECOND = f"{PAGE}_specialist"
@@ -152,13 +144,6 @@ def run(name, text, app, docname=PAGE):
 def test_what_a_page_has_not_is_warned_of(app, warned, name, text, docname):
     assert run(name, text, app, docname) == []
     assert len(warned) == 1
-
-
-def test_a_mark_leads_to_the_table_of_its_page(app, warned):
-    (node,) = run("judged", A, app)
-    assert node["mark"] == A
-    assert f'href="#checked-{A}"' in node.astext()
-    assert not warned
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """Formulas are typeset when the book is built; one that cannot be is reported with its place."""
 
 import re
-import subprocess
-import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -13,7 +11,7 @@ from claimbook.site.mathematics import close_engine, formula_html
 SETTINGS = {
     "extensions": ["myst_parser", "sphinx.ext.mathjax", "claimbook.site.mathematics"],
     "html_math_renderer": "katex",
-    "myst_enable_extensions": ["dollarmath", "amsmath"],
+    "myst_enable_extensions": ["dollarmath"],
     "myst_update_mathjax": False,
 }
 
@@ -60,13 +58,6 @@ def test_a_fault_is_in_the_words_of_katex(tex, fault):
         formula_html(tex)
 
 
-def test_a_closed_engine_lets_python_end():
-    program = """from claimbook.site.mathematics import close_engine, formula_html
-close_engine(), formula_html('x'), close_engine(), close_engine()"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60)
-    assert done.returncode == 0
-
-
 @pytest.mark.parametrize(
     ("text", "tex"),
     [
@@ -91,11 +82,6 @@ a = b
 
 See {eq}`eq-one`.
 
-\begin{align}
-u &= v \\
-w &= z
-\end{align}
-
 | head $h$ | b |
 | --- | --- |
 | $c_1$ | 2 |
@@ -113,7 +99,7 @@ def page(built, tmp_path_factory):
 
 def test_every_formula_of_a_page_is_typeset_and_no_script_is_loaded_for_it(page):
     html, warnings, _ = page
-    assert html.count('<span class="katex">') == html.count("<math ") == 9
+    assert html.count('<span class="katex">') == html.count("<math ") == 8
     assert "mathjax" not in html.lower()
     assert not re.search(r"\\\(|\\\[", html)
     # a fault names the page and the line
@@ -130,8 +116,7 @@ def test_every_formula_of_a_page_is_typeset_and_no_script_is_loaded_for_it(page)
         ('<span class="eqno">(1)', 1),
         ('href="#equation-eq-one"', 2),
         ('id="equation-eq-one"', 1),
-        ('role="group" tabindex="0" aria-label="Equation', 2),
-        (r"\begin{align*}", 1),
+        ('role="group" tabindex="0" aria-label="Equation', 1),
         # what touches a formula stays with it, and a list may break but is copied as it was written
         ('<span class="kept">(<span class="math', 1),
         ("</span>),</span> and ", 1),
@@ -144,11 +129,3 @@ def test_every_formula_of_a_page_is_typeset_and_no_script_is_loaded_for_it(page)
 )
 def test_a_page_has_its_pieces(page, piece, count):
     assert page[0].count(piece) == count
-
-
-def test_style_and_fonts_are_shipped_and_the_engine_is_not(page):
-    shipped = page[2] / "_static" / "katex"
-    style = (shipped / "katex.min.css").read_text(encoding="utf8")
-    fonts = {shipped / name for name in re.findall(r"url\((fonts/[^)]*\.woff2)\)", style)}
-    assert all(path.exists() for path in (*fonts, shipped / "LICENSE"))
-    assert not list(page[2].rglob("katex.min.js"))

@@ -96,7 +96,7 @@ def streams(monkeypatch):
 
 
 def test_every_stream_hangs_on_the_seed_and_on_no_computed_number(streams):
-    """Draws that are moved by rounding ask for the same streams, see also test_streams.py."""
+    """Draws that are moved by rounding ask for the same streams."""
     plain = list(streams())
     assert all(plain)
     asked = [name for names in plain for name in names]
