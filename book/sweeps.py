@@ -136,6 +136,7 @@ def _whole_transformers(seed: int = 0) -> list[Job]:
         *_continued(steep | {"hidden": 0, "heads": 1, "blocks": 1}, 16),
         *_continued(steep | {"heads": 1}, 24),
         *_continued(middling | {"tasks": "ramps"}, 24),
+        *_continued(sphere[2], 16),
     ]
     return [*first, *(steep | part for part in parts), *others, *sphere, *more]
 
@@ -161,7 +162,7 @@ def _lists() -> list[Job]:
 
 
 def _letters(seed: int = 0) -> list[Job]:
-    """Eight networks each: AdamW, gradient descent; one block and two; a control.
+    """Eight networks each: AdamW, gradient descent; one block and two; a control; then more.
 
     The steps are at least twice what one network of another seed needed.
     """
@@ -186,8 +187,15 @@ def _letters(seed: int = 0) -> list[Job]:
         for (optimiser, blocks), counts in steps.items()
         for K, count in counts.items()
     ]
+    whole = {(job["optimiser"], job["K"]): job for job in jobs if job["blocks"] == 2}
+    more = [
+        *_continued(whole["AdamW", 20], 16),
+        *_continued(whole["AdamW", 40], 16),
+        *_continued(whole["gradient descent", 20], 32),
+        *_continued(whole["gradient descent", 40], 16),
+    ]
     # all letters equally frequent
-    return [*jobs, jobs[0] | {"p1": 0.1}]
+    return [*jobs, jobs[0] | {"p1": 0.1}, *more]
 
 
 SWEEPS = {

@@ -165,10 +165,10 @@ def estimate_both(
     >>> sorted(estimate_both("error", torch.arange(12.0)))
     ['error', 'error, new alone']
     """
-    found = {name: stats.estimate(values)}
+    estimates = {name: stats.estimate(values)}
     if len(values) > seen:
-        found[f"{name}, new alone"] = stats.estimate(values[seen:])
-    return found
+        estimates[f"{name}, new alone"] = stats.estimate(values[seen:])
+    return estimates
 
 
 def numbers_of(job: Job, who: str, L: float, what: str) -> Float[Tensor, "networks ..."]:
