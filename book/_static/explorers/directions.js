@@ -90,7 +90,6 @@ X.explorers.directions = {
     {name: "linear: ignore the rest", settings: {}},
     {name: "later on this page: bowls on the sphere",
       settings: {link: "quadratic", where: "sphere", d: 4}},
-    {name: "the rest three times as long", settings: {cv: 3}},
     {name: "later: waves on the sphere", settings: {link: "cosine", where: "sphere"}},
   ],
   controls: [slider("wv", "how much it looks at what does not matter",
@@ -107,8 +106,8 @@ X.explorers.directions = {
   panels: [{name: "Error against the mass ~c~ on what matters", height: 280, folded: true, legend: [
     ["what does not matter is ignored, ~g~ = 0", "softmax"], ["your ratio", "target"],
     ["all directions alike, ~g~ = ~c~", "thin"], ["yours before your last move", "ghost"]]},
-  {name: "Least error against the ratio ~g~/~c~",
-    height: 240, legend: [["least error with this ratio", "exact"]]}],
+  {name: "Error against how much the head looks at what does not matter",
+    height: 240, legend: [["least error", "exact"]]}],
   compute(state) {
     const share = state.wv;
     const grid = even(0, Math.log1p(NARROW), 0.12).map(u => Math.expm1(u)).filter(w => w > 0.1);
@@ -144,9 +143,9 @@ X.explorers.directions = {
         {points: curves.none, kind: "softmax", name: "ignored"},
         {points: curves.yours, kind: "target", name: "your ratio"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
-    plot(shares, {label: `Least error against the ratio. ${words(summary)}`,
-      x: {label: "ratio ~g~/~c~: mass on useless over mass on useful directions",
-        short: "~g~/~c~", range: [0, 1.5]},
+    plot(shares, {label: `Error against how much the head looks at what does not matter. ${words(summary)}`,
+      x: {label: "how much it looks at what does not matter (1: as much as at what does)",
+        short: "looks at what does not matter", range: [0, 1.5]},
       y: {label: "least error", log: true, range: [1e-3, 2]},
       lines: [{points, kind: "exact", name: "least error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],

@@ -13,13 +13,11 @@ X.explorers.diversity = {
   presets: [
     {name: "many prompts", settings: {}},
     {name: "few prompts", settings: {tau: 0.3}},
-    {name: "slightly more prompts than weights", settings: {tau: 1.2}},
   ],
-  controls: [slider("kappa", "tasks on the list, ~κ~ = ~k~/~d~", round(LEAST, MOST), 0.5),
-    slider("tau", "practice prompts, ~τ~ = ~n~/~d~²", round(0.1, 20), 5)],
+  controls: [slider("kappa", "tasks on the list, per dimension", round(LEAST, MOST), 0.5),
+    slider("tau", "practice prompts, per weight of the layer", round(0.1, 20), 5)],
   panels: [{name: "Test errors against the number of tasks on the list", height: 280, legend: [
-    ["~e~_{ICL}, new tasks", "ICL"], ["~e~_{IDG}, practised tasks", "IDG"],
-    ["1 + ~ρ~: answering 0", "thin"]]}],
+    ["new tasks", "ICL"], ["practised tasks", "IDG"], ["answering 0", "thin"]]}],
   compute({kappa, tau}) {
     const error = at => descentErrors(ALPHA, at, tau, RHO, RIDGE);
     const here = error(kappa);
@@ -27,19 +25,19 @@ X.explorers.diversity = {
     const curve = name => KAPPAS.map((at, i) => [at, found[i][name]]);
     const level = here.icl < 1 + RHO ? "better" : "worse";
     return {here, icl: curve("icl"), idg: curve("idg"), rows: [
-      ["icl", "~e~_{ICL}, new tasks", here.icl], ["idg", "~e~_{IDG}, practised tasks", here.idg],
-      ["gap", "gap ~e~_{ICL} − ~e~_{IDG}", settled(here.icl - here.idg, here.icl)]],
+      ["icl", "error on new tasks", here.icl], ["idg", "error on practised tasks", here.idg],
+      ["gap", "gap between them", settled(here.icl - here.idg, here.icl)]],
       summary: `With ${plain(kappa)} tasks per dimension it errs by ${show(here.idg, 2)} on `
         + `practised tasks and by ${show(here.icl, 2)} on new ones, ${level} than answering 0.`};
   },
   draw([panel], {kappa}, {here, icl, idg, summary}) {
-    plot(panel, {label: `Both test errors against kappa. ${words(summary)}`,
-      x: {label: "~κ~ = tasks / ~d~", short: "~κ~", log: true, range: [LEAST, MOST]},
-      y: {label: "test error", log: true, range: [0.01, 10]},
+    plot(panel, {label: `Both errors against the length of the list. ${words(summary)}`,
+      x: {label: "tasks on the list, per dimension", short: "tasks per dimension", log: true, range: [LEAST, MOST]},
+      y: {label: "error", log: true, range: [0.01, 10]},
       lines: [{points: [[LEAST, 1 + RHO], [MOST, 1 + RHO]], kind: "thin"},
         {points: idg, kind: "IDG", name: "practised tasks"},
         {points: icl, kind: "ICL", name: "new tasks"}],
-      marks: [{at: kappa, text: `~κ~ = ${plain(kappa)}`, drag: "kappa"}],
+      marks: [{at: kappa, drag: "kappa"}],
       dots: [{at: [kappa, here.idg], kind: "IDG"}, {at: [kappa, here.icl], kind: "ICL"}]});
   },
 };

@@ -104,9 +104,8 @@
         name: "Weights of a prompt’s examples, by angle to the query",
         height: 190,
         legend: [
-          ["softmax head", "softmax"],
+          ["the head", "softmax"],
           ["exact best window", "exact"],
-          ["head without softmax (linear)", "other"],
         ],
       },
       {
@@ -123,8 +122,7 @@
         name: "The window ~w~, the mean of ~M~'s diagonal",
         height: 190,
         legend: [
-          ["softmax head", "softmax"],
-          ["largest eigenvalue of ~M~", "thin"],
+          ["the head", "softmax"],
           ["exact best, ~w~^{*}", "exact"],
         ],
       },
@@ -158,24 +156,17 @@
         half = Math.abs(here.angles[i]);
         if (held >= total / 2) break;
       }
-      const pull = N.scores(linear, here.circle, here.query);
-      const largest = Math.max(0.1 / n, ...pull.map(Math.abs)); // below it the head says nothing
       const ticks = d === 2 ? [-180, -90, 0, 90, 180] : [0, 45, 90, 135, 180];
       const x = {label: "angle to the query (degrees)", range: [ticks[0], 180], ticks};
       const nearest = (Math.min(...here.angles.map(Math.abs)) * Math.PI) / 180;
       replot(weights, {
         x,
-        y: {label: "relative weight", range: [-1.05, 1.05]},
+        y: {label: "relative weight", range: [0, 1.05]},
         label:
           `Weights of ${n} tokens, relative to the largest, against the angle to the query; half ` +
           `of the softmax head’s weight lies within ${show(half, 2)} degrees.`,
         lines: [
           {points: here.angles.map((a, i) => [a, mass[i]]), kind: "softmax", sticks: true},
-          {
-            points: here.degrees.map((a, i) => [a, pull[i] / largest]),
-            kind: "other",
-            name: "linear head",
-          },
           {
             points: here.degrees.map(a => [
               a,
@@ -212,10 +203,9 @@
       const events = run.events();
       const end = Math.max(500, roomy(run.step));
       const path = shown.map(i => [i, trace(run.row(i), 2, d)]);
-      const norms = shown.map(i => [i, norm(run, i)]);
       const known = events.map(e => exact(e.settings)).filter(e => Number.isFinite(e.w));
       const steps = {label: "steps", range: [0, end]};
-      const highest = Math.max(1, ...norms.map(p => p[1]), ...known.map(e => e.w));
+      const highest = Math.max(1, ...path.map(p => p[1]), ...known.map(e => e.w));
       replot(window, {
         x: steps,
         y: {label: "window ~w~", range: [0, roomy(1.1 * highest)]},
@@ -228,7 +218,6 @@
             kind: "exact",
             name: "exact best",
           },
-          {points: norms, kind: "thin", name: "‖~M~‖"},
           {points: path, kind: "softmax", name: "softmax head"},
         ],
         marks: at < run.length - 1 ? [{at: step}] : [],
