@@ -66,6 +66,8 @@ def pooled(
     sums: Pooled | None = None
     for some in torch.split(t, size, 1):
         seen = w * float((t[:, 0] - some[:, 0]).min()) < NOTHING
+        if not bool(seen.any()):  # nor does any window see what is farther
+            break
         mass = (w[seen].unsqueeze(-1) * (some - t[:, :1]).unsqueeze(1)).exp_()
         a, b = values(some)
         ones = torch.nn.functional.pad(a, (0, 1), value=1.0)  # the last column sums the masses
