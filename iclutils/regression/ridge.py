@@ -322,8 +322,8 @@ def solve_ridgeless(prompts: Prompts) -> Float[Tensor, "d d+1"]:
     """
     n, d = _checked(prompts, [])
     design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(n, -1).double()
-    fit = torch.linalg.lstsq(design, prompts.y.double()[:, None])
-    return fit.solution.view(d, d + 1)
+    gamma: Tensor = torch.linalg.lstsq(design, prompts.y.double()[:, None]).solution
+    return gamma.view(d, d + 1)
 
 
 def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:

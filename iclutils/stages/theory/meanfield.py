@@ -159,6 +159,16 @@ class Flow:
     boundaries: dict[str, Boundary]
     solution: Callable[[Float[np.ndarray, " times"] | float], Float[np.ndarray, "3 *times"]]
 
+    def fall(self, start: float, end: float) -> float:
+        """Compute the share by which the error falls from one time to another.
+
+        Raises ``ValueError`` for a time below 0 or beyond the last of ``t``.
+        """
+        for name, time in (("start", start), ("end", end)):
+            validation.in_range(name, time, 0.0, float(self.t[-1]))
+        early, late = np.interp([start, end], self.t, self.error)
+        return float(1 - late / early)
+
 
 def velocity(kind: str, K: int, p1: float, entries: Sequence[float]) -> Float[np.ndarray, "3"]:
     r"""Return the right-hand side :math:`(\dot A_k, \dot B_1, \dot B)` at ``entries`` (A, B₁, B).

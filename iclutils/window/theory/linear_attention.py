@@ -128,6 +128,34 @@ class LinearUnit:
         gain = n * self.mean * self.constant_weight(n, sigma)
         return self.minimum(n, sigma) - gain
 
+    def constant_gain(self, n: float, sigma: float) -> float:
+        """Compute the log of what the constant coordinate gains: minimum over that with it.
+
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        return math.log(self.minimum(n, sigma) / self.minimum_with_constant(n, sigma))
+
+    def largest_constant_gain(self, sigma: float) -> float:
+        r"""Compute the largest factor by which the constant lowers the minimum, over n from 5 on.
+
+        For long contexts it tends to :math:`(F-c_1)/(F-c_1-c_0)`. Raises ``ValueError`` for a
+        ``sigma`` out of range.
+        """
+        n = torch.logspace(math.log10(5), 7, 64, dtype=torch.float64)
+        gains = torch.as_tensor(self.minimum(n, sigma) / self.minimum_with_constant(n, sigma))
+        return float(gains.max())
+
+    def constant_approach(self, n: Number, sigma: Number) -> Number:
+        r"""How near the minimum with the constant is to 0, in units of the first term in 1/n.
+
+        .. math:: \frac{n\,\mathcal L}{(d+1)(F+\sigma^2)-c_1-c_0}
+
+        It tends to 1 as n → ∞ where F = c₀ + c₁, as for affine tasks (:func:`next_term` is what it
+        leaves out). Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        first = (self.d + 1) * (self.power + sigma**2) - self.linear - self.mean
+        return n * self.minimum_with_constant(n, sigma) / first
+
     def average(self, n: Number, sigma: Number) -> Number:
         r"""Compute the loss of the plain average of the labels, a softmax unit at w = 0.
 
