@@ -205,7 +205,9 @@ def test_folded_cells_are_short_figures_note_what_they_draw_and_checks_only_chec
         if is_folded and not is_figure(cell) and shown.get("code_prompt_show") != "Set-up":
             assert length(source) <= LONGEST_CELL, source
             functions = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)]
-            assert len(functions) <= MORE_FUNCTIONS.get(name, MOST_FUNCTIONS), f"move one to its tower\n{source}"
+            assert len(functions) <= MORE_FUNCTIONS.get(name, MOST_FUNCTIONS), (
+                f"move one to its tower\n{source}"
+            )
         if "ledger.check(" in source:
             defined = any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(source)))
             assert length(source) <= LONGEST_CHECK, source
