@@ -49,6 +49,7 @@ class Setting:
         validation.whole("d", self.d, low=2)
         for name in ("alpha", "kappa", "tau", "rho"):
             validation.real(name, getattr(self, name))
+        validation.flag("normalised", self.normalised)
         _ = self.phase  # refuses what is out of range
 
     @cached_property
@@ -174,7 +175,7 @@ def equivalent(
     ``corner=False`` leaves the last entry of v out, and with it d of the d(d+1) features.
     """
     train, fresh = setting.moments(seed, trial)
-    if not corner:
+    if not validation.flag("corner", corner):
         train = without_corner(train)
         fresh = without_corner(fresh)
     return finite_equivalent(train, fresh, setting.n, setting.rho, lam)

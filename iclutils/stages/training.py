@@ -293,6 +293,7 @@ def rare_attention(
     attention on the dominant feature off. Raises ``ValueError`` for fewer than 2 prompts or rare
     features, and as :func:`iclutils.stages.attention.attention` does.
     """
+    validation.flag("less_dominant", less_dominant)
     a = attention(theta, counts)
     own = a.diagonal(dim1=0, dim2=2)[:, 1:]
     return crossed_mean(own - a[1:, :, 0].mT if less_dominant else own)

@@ -102,7 +102,7 @@ def ratio(above: Float[Tensor, " T"], below: Float[Tensor, " T"], *, log: bool =
     size = validation.shape("above", above, "T")["T"]
     validation.shape("below", below, "T", T=size)
     pairs = torch.stack([above, below])
-    if log:
+    if validation.flag("log", log):
         return of_means(lambda mean: (mean[0] / mean[1]).log(), pairs)
     return of_means(lambda mean: mean[0] / mean[1], pairs)
 

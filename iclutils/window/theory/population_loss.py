@@ -377,7 +377,7 @@ def limit(
     concentration = (doubled - 2 * sphere.log_partition(w, d)).exp() / n
     parts = (1 - ratio).square()
     tail = torch.ones_like(w)
-    if sampling:
+    if validation.flag("sampling", sampling):
         sharper = sphere.tilted_average(2 * w, d, degrees)
         spread = 1 + 3 * ratio**2 - 2 * ratio + 2 * (1 - 2 * ratio) * sharper
         parts = parts + concentration.unsqueeze(-1) * spread

@@ -95,7 +95,7 @@ class Windows:
         (True, True)
         """
         validation.noise("sigma", sigma)
-        c = self.value_weight(sigma) if free else torch.ones_like(self.w)
+        c = self.value_weight(sigma) if validation.flag("free", free) else torch.ones_like(self.w)
         loss = self.loss(sigma, c)
         contexts = len(loss)
         best = best_window.parabola_minimum(self.w, loss.mean(0))
