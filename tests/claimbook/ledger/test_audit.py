@@ -77,14 +77,6 @@ def test_a_control_that_is_none_is_named(part, control, kind, message, mirrored)
     assert fault.startswith(f"the {kind} control 'control' (")
 
 
-def test_a_number_shown_that_is_none_of_the_row_s_is_named():
-    said = ["the number shown, 123.456, is no part's and has no half-width"]
-    shown = ((123.456, 0.0, said), (0.3137, 0.0, []), (12, 0.0, []), (0.5, 0.1, []))
-    for value, half_width, faults in shown:  # another, a part's, a count, one with its interval
-        one = record({"part": SLOPE}, {"control": OTHER}, value, half_width)
-        assert list(audit(one, row(control="wrong"))) == faults
-
-
 def test_a_theory_made_of_the_same_draws_is_named():
     (fault,) = findings(equal(0.271828, 0.271828, tol=0.1))
     assert "held against itself" in fault
