@@ -106,6 +106,16 @@ def whole(name: str, value: int, low: int = 1, high: int | None = None) -> int:
     return number
 
 
+def flag(name: str, value: bool) -> bool:
+    """Check that a value is True or False, and return it; ``TypeError`` for anything else.
+
+    Text would count as true, ``"no"`` too.
+    """
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False; got {value!r}")
+    return value
+
+
 def sizes(name: str, values: Iterable[int]) -> tuple[int, ...]:
     """Check the sizes of some axes: whole numbers, zero or above.
 

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from iclutils.arguments import (
     LARGEST_NOISE,
+    flag,
     holds,
     in_range,
     noise,
@@ -25,6 +26,7 @@ from iclutils.arguments import (
 __all__ = [
     "LARGEST_NOISE",
     "finite",
+    "flag",
     "holds",
     "in_range",
     "noise",
@@ -35,6 +37,7 @@ __all__ = [
     "real",
     "shape",
     "sizes",
+    "sums_to_one",
     "whole",
     "wholes",
     "within",
@@ -138,3 +141,13 @@ def orthonormal(name: str, columns: Shaped[Tensor, "*batch d k"]) -> Shaped[Tens
     if not error <= 1e-8:
         raise ValueError(f"{name} must have orthonormal columns; they miss by {error:.1e}")
     return columns
+
+
+def sums_to_one(name: str, weights: Shaped[Tensor, "*batch n q"]) -> Shaped[Tensor, "*batch n q"]:
+    """Return weights whose sums over n are 1, to the 1e-4 that single precision leaves.
+
+    Raises ``ValueError`` with the first sum that is another.
+    """
+    sums = weights.detach().sum(-2)
+    within(f"the sum of {name} over the tokens", sums, 1 - 1e-4, 1 + 1e-4)
+    return weights

@@ -12,6 +12,7 @@ mark, and no test lets it pass.
     python -m claimbook.ledger.amendments ch1-figure-3 …      note that these were only reworded
 """
 
+import datetime
 import hashlib
 import json
 import sys
@@ -25,6 +26,7 @@ from claimbook.ledger.schema import Claims, load, plain
 FILE = ROOT / "tests" / "rows.txt"
 HEAD = "# row, digests of its criterion and words, amendments | verdict | seeds that confirm it\n"
 DISSENT = "!"
+DAYS = 7  # between the day that an entry bears and the day on which it is noted
 WORDS = ("brief", "statement", "statistic", "tolerance", "quantity")
 
 
@@ -86,8 +88,17 @@ def _digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
-def refusals(notes: Mapping[str, Note], claims: Claims) -> Iterator[str]:
+def refusals(
+    notes: Mapping[str, Note], claims: Claims, today: datetime.date | None = None
+) -> Iterator[str]:
     """Say for each row why it may not be noted as it is, or why it may not be gone."""
+    today = today or datetime.date.today()
+    for one in claims.rows:
+        already = notes[one.id].amended if one.id in notes else len(one.amended)
+        for entry in one.amended[already:]:
+            if not 0 <= (today - entry.date).days <= DAYS:
+                when = f"noted within {DAYS} days of its date; it is {today} and says {entry.date}"
+                yield f"{one.id}: an entry in 'amended' must be {when}"
     now = notes_of(claims)
     reasons = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
     for row, note in notes.items():

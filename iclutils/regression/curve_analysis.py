@@ -18,8 +18,11 @@ from iclutils import validation
 from iclutils.stats import (
     Estimate,
     crossing,
+    difference,
+    estimate,
     jackknife,
     mean_difference,
+    mean_se,
     of_means,
     parabola_top,
     summit,
@@ -267,6 +270,25 @@ def moved(early: Curves, late: Curves) -> Estimate:
 
 
 AROUND = (0.6, 3.0)  # task diversities: a third of the two decades from 0.2 to 20
+
+
+def descents(
+    sets: Float[Tensor, "T P"], at_peak: Float[Tensor, " T"], below: int = 4
+) -> dict[str, Estimate]:
+    """Estimate the first descent, the ascent to the peak and the second descent of an error.
+
+    ``sets`` are errors of T trials at P rising numbers of prompts, the first ``below`` of them on
+    the left of the peak; ``at_peak`` are errors at it. Of the points on the left the best counts,
+    but not the first. Raises ``ValueError`` for fewer than 2 trials.
+    """
+    means = mean_se(sets)
+    low = int(means.value[:below].argmin())
+    high = estimate(at_peak)
+    return {
+        "falls first": difference(means.at(0), means.at(max(low, 1))),
+        "rises": difference(high, means.at(low)),
+        "falls again": difference(high, means.at(-1)),
+    }
 
 
 def share_around(

@@ -74,7 +74,7 @@ def _draw(
     below = normal(contexts, d, d, generator=generator).tril(-1)
     chi = torch.stack([chi_square(ell - i, contexts, generator) for i in range(d)], 1).sqrt()
     root = (below + torch.diag_embed(chi)) / math.sqrt(d)
-    if fresh:
+    if validation.flag("fresh", fresh):
         w = normal(contexts, d, generator=generator)
     else:
         w = tasks[torch.randint(k, (contexts,), generator=generator)]
@@ -145,6 +145,7 @@ def best_average(
         generator = stream(seed, "rival contexts", k, b)
         parts.append(_moments(tasks, context, generator, contexts, softer, fresh))
     square, along, size = torch.stack(parts, 2)
+    validation.flag("scaled", scaled)
     constant = along.mean(1) / square.mean(1) if scaled else torch.ones_like(softer)
     errors = constant[:, None] * (constant[:, None] * square - 2 * along) + size + context.rho
     best = int(errors.mean(1).argmin())

@@ -14,7 +14,7 @@ from torch import Tensor
 from iclutils import validation
 from iclutils.randomness import stream
 from iclutils.regression.moments import Moments, fresh_moments, moments, without_corner
-from iclutils.regression.ridge import solve_each
+from iclutils.regression.ridge import solve_each, solve_ridgeless
 from iclutils.regression.samplers import Context, Prompts, draw_tasks, sample
 from iclutils.regression.theory.asymptotics import Errors, Phase
 from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
@@ -49,6 +49,7 @@ class Setting:
         validation.whole("d", self.d, low=2)
         for name in ("alpha", "kappa", "tau", "rho"):
             validation.real(name, getattr(self, name))
+        validation.flag("normalised", self.normalised)
         _ = self.phase  # refuses what is out of range
 
     @cached_property
@@ -145,6 +146,26 @@ def errors(
     return torch.tensor(rows, dtype=torch.float64)
 
 
+def ridgeless_curve(
+    settings: Sequence[Setting], seed: int, trials: int
+) -> Float[Tensor, "trials settings 2"]:
+    """Train Γ without a ridge: its exact e_ICL and its size ‖Γ‖, for every trial and setting.
+
+    Of all Γ that fit best it is the smallest, for small d
+    (:func:`iclutils.regression.ridge.solve_ridgeless`). Raises ``ValueError`` unless ``trials`` is
+    at least 1 and there is a setting.
+    """
+    validation.whole("trials", trials)
+    if not settings:
+        raise ValueError("settings must hold at least one Setting; got none")
+    rows = []
+    for trial, setting in itertools.product(range(trials), settings):
+        gamma = solve_ridgeless(setting.prompts(seed, trial))
+        fresh = setting.moments(seed, trial).fresh
+        rows.append((fresh.error(gamma, setting.rho), float(gamma.norm())))
+    return torch.tensor(rows, dtype=torch.float64).view(trials, len(settings), 2)
+
+
 def equivalent(
     setting: Setting, lam: float, seed: int, trial: int, *, corner: bool = True
 ) -> Errors:
@@ -154,7 +175,7 @@ def equivalent(
     ``corner=False`` leaves the last entry of v out, and with it d of the d(d+1) features.
     """
     train, fresh = setting.moments(seed, trial)
-    if not corner:
+    if not validation.flag("corner", corner):
         train = without_corner(train)
         fresh = without_corner(fresh)
     return finite_equivalent(train, fresh, setting.n, setting.rho, lam)

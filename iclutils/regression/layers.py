@@ -50,6 +50,7 @@ def _attend(
     validation.shape("m", m, "B e d", B=sizes["B"], e=sizes["e"], d=sizes["e"] - 1)
     query = torch.einsum("bid,bnd->bni", m, z[..., :-1, -1])
     scores = torch.einsum("bnij,bni->bnj", z, query)
+    validation.flag("softmax", softmax)
     attention = torch.softmax(scores, -1) if softmax else scores / (z.shape[-1] - 1)
     return _Attended(attention, torch.einsum("bnij,bi->bnj", z, u))
 

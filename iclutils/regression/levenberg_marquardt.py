@@ -59,6 +59,9 @@ class LeastSquares:
     fleet: Fleet
     softmax: bool
 
+    def __post_init__(self) -> None:
+        validation.flag("softmax", self.softmax)
+
     @functools.cached_property
     def z(self) -> Float[Tensor, "models prompts e t"]:
         """The prompts that count."""

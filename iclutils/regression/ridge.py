@@ -314,6 +314,18 @@ def _refine(
     return solution, spent, left
 
 
+def solve_ridgeless(prompts: Prompts) -> Float[Tensor, "d d+1"]:
+    """Find the minimiser without a ridge: of all Γ that fit best the smallest, as by ``pinv``.
+
+    By orthogonal factors of the design matrix, which is formed: for small d. Raises ``ValueError``
+    for prompts that are none or not finite.
+    """
+    n, d = _checked(prompts, [])
+    design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(n, -1).double()
+    gamma: Tensor = torch.linalg.lstsq(design, prompts.y.double()[:, None]).solution
+    return gamma.view(d, d + 1)
+
+
 def solve_dense(prompts: Prompts, lam: float) -> Float[Tensor, "d d+1"]:
     """Find the same minimiser in the plain way, from the d(d+1)-square normal equations.
 

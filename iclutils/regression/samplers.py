@@ -71,7 +71,7 @@ def draw_tasks(
     validation.whole("k", k)
     validation.whole("d", d)
     w = normal(k, d, generator=generator)
-    if normalised:
+    if validation.flag("normalised", normalised):
         norm: Tensor = w.norm(dim=1, keepdim=True)
         return w * (math.sqrt(d) / norm)
     return w

@@ -24,7 +24,7 @@ from torch import Tensor
 from iclutils import randomness, validation
 from iclutils.stages.attention import attention, column_gradient, predict, prompt_errors
 from iclutils.stages.prompts import draw_counts, draw_prompts
-from iclutils.stats import Estimate, crossed_mean, estimate
+from iclutils.stats import Estimate, crossed, crossed_mean, estimate
 
 LARGEST = 700.0  # of an entry of Q: beyond it the exponential is no number
 
@@ -263,6 +263,24 @@ def fresh_error(
     return crossed_mean(prompt_errors(theta, counts, targets).mT)
 
 
+def relative_fall(
+    trajectory: Trajectory,
+    counts: Float[Tensor, "prompts K"],
+    targets: Int[Tensor, " columns"],
+    start: float,
+    end: float,
+) -> Estimate:
+    """Compute the share by which the error on the same prompts falls from one time to another.
+
+    The columns of the trajectory are numbered by their targets, and ``targets`` are those to take;
+    at each time it is the nearest record. Chance as in :func:`fresh_error`. Raises ``ValueError``
+    for fewer than 2 columns or prompts and for a time that is not finite.
+    """
+    thetas = [trajectory.theta[trajectory.nearest(t)][targets] for t in (start, end)]
+    both = torch.stack([prompt_errors(theta, counts, targets).mT for theta in thetas])
+    return crossed(lambda s: 1 - s[1].mean() / s[0].mean(), both)
+
+
 def rare_attention(
     theta: Float[Tensor, "K K"],
     counts: Float[Tensor, "prompts K"],
@@ -275,6 +293,7 @@ def rare_attention(
     attention on the dominant feature off. Raises ``ValueError`` for fewer than 2 prompts or rare
     features, and as :func:`iclutils.stages.attention.attention` does.
     """
+    validation.flag("less_dominant", less_dominant)
     a = attention(theta, counts)
     own = a.diagonal(dim1=0, dim2=2)[:, 1:]
     return crossed_mean(own - a[1:, :, 0].mT if less_dominant else own)

@@ -32,6 +32,7 @@ from iclutils.stats.resampling import (
     ratio,
     share_of_fall,
     summit,
+    typical_deviation,
     unexplained,
 )
 
@@ -69,6 +70,7 @@ __all__ = [
     "slope",
     "steps",
     "summit",
+    "typical_deviation",
     "unexplained",
     "weighted",
     "width",

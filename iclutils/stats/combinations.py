@@ -30,11 +30,7 @@ def weighted(weights: Points, estimates: Iterable[Estimate]) -> Estimate:
     c = validation.finite("weights", torch.as_tensor(weights, dtype=torch.float64)).tolist()
     if not parts or len(c) != len(parts):
         raise ValueError(f"weights must be one for each estimate; got {len(c)} for {len(parts)}")
-    for part in parts:
-        if math.isnan(part.value) or not part.se >= 0:
-            raise ValueError(f"estimates must have a value and an error, zero or above; got {part}")
-        if not part.dof > 0:
-            raise ValueError(f"estimates must have positive degrees of freedom; got {part}")
+    _check(parts)
     errors = [factor * part.se for factor, part in zip(c, parts, strict=True)]
     value = sum(factor * part.value for factor, part in zip(c, parts, strict=True))
     se = math.hypot(*errors)
@@ -86,7 +82,7 @@ def steps(samples: Float[Tensor, "S T"], *, paired: bool = False) -> list[Estima
     [3.0, -3.0]
     """
     size = validation.shape("samples", samples, "S T")["S"]
-    if paired:
+    if validation.flag("paired", paired):
         means = mean_se(samples.diff(dim=0), 1)
         return [means.at(i) for i in range(size - 1)]
     means = mean_se(samples, 1)
@@ -185,6 +181,20 @@ def correlation(first: Float[Tensor, "T P"], second: Float[Tensor, "T P"]) -> Es
 def lowest(estimates: Iterable[Estimate]) -> Estimate:
     """Return the one whose interval ends lowest: what a bound from below has to face.
 
-    Raises ``ValueError`` for none.
+    Raises ``ValueError`` for none, and for a NaN, a negative error or degrees of freedom that are
+    not positive among them.
     """
-    return min(estimates, key=lambda one: one.value - one.half_width)
+    parts = list(estimates)
+    if not parts:
+        raise ValueError("estimates must hold at least one; got none")
+    _check(parts)
+    return min(parts, key=lambda one: one.value - one.half_width)
+
+
+def _check(estimates: Iterable[Estimate]) -> None:
+    """Refuse what is no estimate: a NaN, a negative error, no degrees of freedom."""
+    for one in estimates:
+        if math.isnan(one.value) or not one.se >= 0:
+            raise ValueError(f"estimates must have a value and an error, zero or above; got {one}")
+        if not one.dof > 0:
+            raise ValueError(f"estimates must have positive degrees of freedom; got {one}")

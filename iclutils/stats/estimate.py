@@ -53,7 +53,9 @@ class Estimate(NamedTuple):
 
     @property
     def half_width(self) -> float:
-        """Half the interval's length."""
+        """Half the interval's length; raises ``ValueError`` for a negative error."""
+        if self.se < 0:
+            raise ValueError(f"se must be zero or above; got {self.se:g}")
         return width(self.dof) * self.se if self.se else 0.0
 
     def __format__(self, spec: str) -> str:

@@ -30,6 +30,27 @@ def jackknife(function: Callable[[Tensor], float], samples: Float[Tensor, "*rest
     return _with_left_out(function(samples), without)
 
 
+def typical_deviation(
+    sets: Float[Tensor, "points T"], theory: Float[Tensor, " points"]
+) -> Estimate:
+    r"""Compute the root mean square, over points, of the means' relative deviation from a theory.
+
+    .. math:: \Big(\frac1P\sum_p\big(\bar y_p/\hat y_p - 1\big)^2\Big)^{1/2}
+
+    By the jackknife over the T ≥ 2 trials, which all points share. NaN marks a trial that a point
+    does not have. Raises ``ValueError`` for another number of points and as :func:`jackknife`.
+
+    >>> sets = torch.tensor([[1.0, 1.2], [1.8, 2.0]])  # by 10 % and 5 %
+    >>> round(typical_deviation(sets, torch.tensor([1.0, 2.0])).value, 3)
+    0.079
+    """
+    points = validation.shape("theory", theory, "points")["points"]
+    validation.shape("sets", sets, "points T", points=points)
+    return jackknife(
+        lambda some: float((some.nanmean(-1) / theory - 1).square().mean().sqrt()), sets
+    )
+
+
 def _with_left_out(value: float, without: Sequence[float]) -> Estimate:
     """Return a statistic with its error from what it is with each of the trials left out."""
     left_out = torch.tensor(without, dtype=torch.float64)
@@ -81,7 +102,7 @@ def ratio(above: Float[Tensor, " T"], below: Float[Tensor, " T"], *, log: bool =
     size = validation.shape("above", above, "T")["T"]
     validation.shape("below", below, "T", T=size)
     pairs = torch.stack([above, below])
-    if log:
+    if validation.flag("log", log):
         return of_means(lambda mean: (mean[0] / mean[1]).log(), pairs)
     return of_means(lambda mean: mean[0] / mean[1], pairs)
 

@@ -51,6 +51,7 @@ class Kinks:
         validation.whole("the number of steepnesses", len(self.steepness))
         for L in self.steepness:
             validation.positive("steepness", L)
+        validation.flag("shuffled", self.shuffled)
 
     @property
     def unit(self) -> float:

@@ -69,12 +69,17 @@ def masses(M: Matrices, B: Bases) -> Blocks:
 def cosines(M: Matrices, B: Bases) -> Float[Tensor, "*both k"]:
     """Cosines of the principal angles between col(B) and the top-k eigenvectors of M.
 
-    The eigenvectors are those of the symmetric part of M; the cosines fall.
+    The eigenvectors are those of the symmetric part of M; the cosines fall. Raises ``ValueError``
+    where the k-th eigenvalue equals the next one, as for M = 0: rounding would choose the vectors.
     """
     _check(M, B)
-    top = torch.linalg.eigh((M + M.mT) / 2).eigenvectors[..., -B.shape[-1] :]
-    values: Tensor = torch.linalg.svdvals(top.mT @ B)
-    return values.clamp(max=1)
+    k = B.shape[-1]
+    values, vectors = torch.linalg.eigh((M + M.mT) / 2)
+    if bool((values[..., -k] == values[..., -k - 1]).any()):
+        raise ValueError(f"M must have {k} eigenvalues above all others; the next one is as large")
+    top = vectors[..., -k:]
+    aligned: Tensor = torch.linalg.svdvals(top.mT @ B)
+    return aligned.clamp(max=1)
 
 
 def largest_angle(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:

@@ -149,16 +149,15 @@ def effective_number(gamma: Float[Tensor, "*batch n q"]) -> Float[Tensor, "*batc
 
     .. math:: n_\mathrm{eff} = 1\big/\textstyle\sum_i\gamma_i^2
 
-    Raises ``ValueError`` where a query has no weight at all or a weight is not finite.
+    Raises ``ValueError`` where a weight is negative or not finite, or those of a query do not sum
+    to one.
 
     >>> float(effective_number(torch.full((4, 1), 0.25)))
     4.0
     """
-    validation.shape("gamma", validation.finite("gamma", gamma), "... n q")
-    squares = gamma.square().sum(-2)
-    if not bool((squares > 0).all()):
-        raise ValueError("gamma must have weight for each query; of one all weights are 0")
-    return 1 / squares
+    validation.shape("gamma", validation.within("gamma", gamma, 0.0, math.inf), "... n q")
+    validation.sums_to_one("gamma", gamma)
+    return 1 / gamma.square().sum(-2)
 
 
 def half_mass_cap(

@@ -36,6 +36,9 @@ class FunctionClass(Protocol):
     @property
     def law(self) -> Hashable: ...
 
+    @property
+    def d(self) -> int: ...
+
     def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task: ...
 
     def evaluate(self, task: Task, x: Float[Tensor, "*size m d"]) -> Float[Tensor, "*size m"]: ...
@@ -74,6 +77,16 @@ def symmetric_uniform(size: tuple[int, ...], generator: torch.Generator) -> Floa
     return 2 * torch.rand(*size, generator=generator, dtype=torch.float64) - 1
 
 
+def parameters(task: Task, *names: str) -> list[Tensor]:
+    """Return the parameters of tasks, in this order.
+
+    Raises ``ValueError`` where the task has others: it was drawn by another class.
+    """
+    if set(task) != set(names):
+        raise ValueError(f"task must have the parameters {list(names)}; got {list(task)}")
+    return [task[name] for name in names]
+
+
 LARGEST = 1e100  # of a Lipschitz constant: its square is a number too
 LARGEST_GAMMA = 343  # the largest d whose Γ(d/2) a number can hold
 ROUNDING = 1e-6  # by which a product of unit vectors may leave [−1, 1], in single precision too
@@ -100,6 +113,13 @@ class _Isotropic:
     def law(self) -> Hashable:
         """The tasks depend on the class and on d."""
         return type(self), self.d
+
+    def _along(
+        self, w: Float[Tensor, "*tasks d"], x: Float[Tensor, "*points m d"]
+    ) -> Float[Tensor, "*both m"]:
+        """As :func:`along`, for tasks of the class's own dimension."""
+        validation.shape("w of task", w, "... d", d=self.d)
+        return along(w, x)
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         r""":math:`E_f f(x)f(y)` as a function of :math:`t = x^\top y` on the unit sphere."""
@@ -131,6 +151,10 @@ class Affine(_Isotropic):
     offset: bool = True
     name: ClassVar[str] = "affine"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        validation.flag("offset", self.offset)
+
     def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
         """Draw tasks ``w: (*size, d)``, ``l, b: (*size,)`` at L = 1."""
         w = directions(size, self.d, generator)
@@ -139,8 +163,9 @@ class Affine(_Isotropic):
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f, with the slope and offset scaled by L."""
-        value = task["l"].unsqueeze(-1) * along(task["w"], x)
-        return self.L * (value + task["b"].unsqueeze(-1) if self.offset else value)
+        w, slope, b = parameters(task, "w", "l", "b")
+        value = slope.unsqueeze(-1) * self._along(w, x)
+        return self.L * (value + b.unsqueeze(-1) if self.offset else value)
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """L²/3 · (t/d + 1), without the 1 where there is no offset."""
@@ -168,6 +193,10 @@ class ReLU(_Isotropic):
     offset: bool = True
     name: ClassVar[str] = "relu"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        validation.flag("offset", self.offset)
+
     def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
         """Draw tasks ``w: (*size, d)``, ``l1, b, l2: (*size,)`` at L = 1."""
         w = directions(size, self.d, generator)
@@ -176,10 +205,10 @@ class ReLU(_Isotropic):
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f, with slopes and offset scaled by L."""
-        s = along(task["w"], x)
-        right = task["l1"].unsqueeze(-1) * s.clamp(min=0)
-        value = right + task["l2"].unsqueeze(-1) * (-s).clamp(min=0)
-        return self.L * (value + task["b"].unsqueeze(-1) if self.offset else value)
+        w, l1, l2, b = parameters(task, "w", "l1", "l2", "b")
+        s = self._along(w, x)
+        value = l1.unsqueeze(-1) * s.clamp(min=0) + l2.unsqueeze(-1) * (-s).clamp(min=0)
+        return self.L * (value + b.unsqueeze(-1) if self.offset else value)
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         r"""Compute the arc-cosine kernel, with :math:`\theta = \arccos t`.
@@ -239,7 +268,8 @@ class Cosine(_Isotropic):
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f, with L inside the cosine."""
-        return (self.L * along(task["w"], x)).cos()
+        (w,) = parameters(task, "w")
+        return (self.L * self._along(w, x)).cos()
 
     def covariance(self, t: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """½[φ(L√(2−2t)) + φ(L√(2+2t))], for unit vectors."""
@@ -305,8 +335,9 @@ class Hills:
 
     def evaluate(self, task: Task, x: Float[Tensor, "*points m 2"]) -> Float[Tensor, "*both m"]:
         """f at points of the plane, read by their angle."""
+        validation.shape("x", x, "... m 2")
         theta = torch.atan2(x[..., 1], x[..., 0])
-        b = task["b"].unsqueeze(-1)
+        (b,) = (one.unsqueeze(-1) for one in parameters(task, "b"))
         if self.reading == "amplitude":
             return self.nu * (theta - b).cos()
         return (self.nu * theta - b).cos()
@@ -366,7 +397,8 @@ class Distance:
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f at unit vectors."""
         validation.shape("x", x, "... m d", d=self.d)
-        closest = (x @ task["c"].mT).amax(-1)
+        (centres,) = parameters(task, "c")
+        closest = (x @ centres.mT).amax(-1)
         return self.L * (2 - 2 * closest).clamp(min=0).sqrt()
 
 
@@ -395,6 +427,11 @@ class Through:
     def law(self) -> Hashable:
         """The law of the class that is seen."""
         return self.function.law
+
+    @property
+    def d(self) -> int:
+        """The dimension of the tokens."""
+        return self.function.d
 
     def sample(self, size: tuple[int, ...], generator: torch.Generator) -> Task:
         """Draw tasks of the class that is seen."""

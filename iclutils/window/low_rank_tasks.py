@@ -15,7 +15,7 @@ from torch import Tensor
 
 from iclutils import sphere, validation
 from iclutils.window.covariates import by_trial
-from iclutils.window.function_classes import Task, along, directions
+from iclutils.window.function_classes import Task, along, directions, parameters
 
 LIPSCHITZ = {"linear": 1.0, "affine": 1.0, "quadratic": 2.0, "cosine": 4.0}  # on the unit ball
 LINKS = tuple(LIPSCHITZ)
@@ -77,8 +77,8 @@ class LowRankLink:
     def evaluate(self, task: Task, x: Float[Tensor, "*points m d"]) -> Float[Tensor, "*both m"]:
         """f with tasks ``a: (*size, k)`` at ``x: (*size, m, d)``."""
         validation.shape("x", x, "... m d", d=self.d)
-        latent = by_trial(x, self.B)
-        return self.of_latent(along(task["a"], latent))
+        (a,) = parameters(task, "a")
+        return self.of_latent(along(a, by_trial(x, self.B)))
 
     def of_latent(self, s: Float[Tensor, "*batch"]) -> Float[Tensor, "*batch"]:
         """Return the link at s = aᵀBᵀx."""

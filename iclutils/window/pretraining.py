@@ -27,7 +27,8 @@ from iclutils.window.prompts import BLOCK, Block, Labelled, Prompt, block_prompt
 class Setting:
     """One setting of the pretraining protocol: tasks, covariates, context length n and noise σ.
 
-    Raises ``TypeError`` or ``ValueError`` where n is no whole number above zero or σ is negative.
+    Raises ``TypeError`` or ``ValueError`` where n is no whole number above zero, σ is negative or
+    the tasks live in another dimension than the covariates.
     """
 
     function: FunctionClass
@@ -38,6 +39,12 @@ class Setting:
     def __post_init__(self) -> None:
         validation.whole("n", self.n)
         validation.noise("sigma", self.sigma)
+        d = self.covariates.d
+        if self.function.d != d:
+            raise ValueError(
+                f"function must live in d = {d}, the dimension of the covariates; "
+                f"got d = {self.function.d}"
+            )
 
 
 @dataclass(frozen=True)
@@ -136,6 +143,7 @@ def pretrain(
     ([0, 20, 40], (1, 2, 3, 3, 3))
     """
     _check(settings, trials=trials, steps=steps, record_every=record_every)
+    validation.flag("tied", tied)
     schedule = schedule or Schedule()
     groups = _groups(settings, _units(unit, len(settings)), queries)
     order = [row for group in groups for row in group.rows]  # a group's settings side by side

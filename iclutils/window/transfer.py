@@ -71,8 +71,11 @@ def ratio(above: Float[Tensor, "contexts T"], below: Float[Tensor, "contexts _"]
     """Estimate a ratio of mean losses in the same contexts, averaged over trials.
 
     ``below`` has a column for each trial, or one for all. The error is over contexts and trials.
-    Raises ``ValueError`` for fewer than 2 contexts or trials.
+    Raises ``ValueError`` for other shapes and for fewer than 2 contexts or trials.
     """
+    size = validation.shape("above", above, "contexts T")
+    columns = {} if below.shape[-1:] == (1,) else {"T": size["T"]}
+    validation.shape("below", below, "contexts T", contexts=size["contexts"], **columns)
     both = torch.stack([above, below.expand_as(above)])
     return crossed(lambda part: (part[0].mean(-2) / part[1].mean(-2)).mean(), both)
 

@@ -3,6 +3,8 @@
 Or that failed in somebody else's words. Each line is a call, the error, and words that it must say.
 """
 
+import dataclasses
+import itertools
 import math
 import re
 from typing import Any, NamedTuple
@@ -33,6 +35,7 @@ from iclutils.stages import attention as stage_attention
 from iclutils.stages import prompts as stage_prompts
 from iclutils.stages import training
 from iclutils.stages.theory import equal_features, finite_prompts, meanfield, time_bounds
+from iclutils.transformer.samplers import Kinks
 from iclutils.window import (
     alignment,
     attention,
@@ -40,12 +43,17 @@ from iclutils.window import (
     evaluation,
     function_classes,
     low_rank_tasks,
+    pretraining,
+    transfer,
 )
 from iclutils.window import prompts as window_prompts
 from iclutils.window.theory import (
     best_window,
+    full_matrix,
     linear_attention,
+    low_rank,
     low_rank_problem,
+    misspecification,
     population_loss,
     theorem_4_4,
     value_weight,
@@ -89,6 +97,22 @@ NETWORK = transformers.Architecture(3, blocks=1)
 P = numbers(0.5, 0.25, 0.25)
 FRAME = stage_prompts.feature_frame(3, 4, draw())
 COUNTS = numbers(5.0, 2.0, 1.0).repeat(2, 1)
+CONTEXTS = CASE.contexts(30, 0)
+AFFINE_5 = function_classes.Affine(5)
+WAVES = function_classes.Cosine(3)
+LOSS = population_loss.limit(3, 50, w=best_window.grid(50, 12))
+WINDOW = LOSS.best_window(function_classes.Affine(3), 0.5)
+SETTING = pretraining.Setting(
+    function=function_classes.Affine(3), covariates=covariates.Sphere(3), n=4, sigma=0.1
+)
+TASKS = {
+    "affine": function_classes.Affine(3),
+    "relu": function_classes.ReLU(3),
+    "cosine": WAVES,
+    "hills": function_classes.Hills(1.0),
+    "distance": function_classes.Distance(3),
+    "low rank": low_rank_tasks.LowRankLink(EYE[:, :2], "linear"),
+}
 NO_PROMPTS = samplers.Prompts(ones(0, 3), ones(0, 4), ones(0))
 
 
@@ -128,7 +152,7 @@ SILENT = {  # once a value came, or NaN
         lambda: function_classes.directions((2,), 0, draw()), "d must be at least 1; got 0"
     ),
     "effective number of no weight": Bad(
-        lambda: evaluation.effective_number(torch.zeros(4, 1)), "gamma .* all weights"
+        lambda: evaluation.effective_number(torch.zeros(4, 1)), "sum of gamma .* is 0"
     ),
     "no degrees": Bad(
         lambda: population_loss.limit(3, 50, degrees=torch.tensor([], dtype=torch.int64)),
@@ -260,6 +284,145 @@ SILENT = {  # once a value came, or NaN
         lambda: meanfield.descend("rare", 5, 0.5, learning_rate=1, steps=2, off_target=NAN),
         "off_target .* nan",
     ),
+}
+SILENT |= {  # once a value, of something else than was asked for
+    "a covariance at tokens of another d": Bad(
+        lambda: full_matrix.zonal(AFFINE_5)(X, X), "tokens of the function .* d = 5; got .4, 3."
+    ),
+    "the loss of a function of another d": Bad(
+        lambda: full_matrix.context_loss(full_matrix.zonal(AFFINE_5), X, X[:1], ones(4, 1) / 4),
+        "function .* d = 5; got .1, 1, 3.",
+    ),
+    "parts of a function of another d": Bad(
+        lambda: transfer.parts(EYE[None], AFFINE_5, X[None]), "function .* d = 5; got .* 3."
+    ),
+    "a setting of tasks in another d": Bad(
+        lambda: pretraining.Setting(
+            function=AFFINE_5, covariates=covariates.Sphere(3), n=4, sigma=0.1
+        ),
+        "function must live in d = 3, .* got d = 5",
+    ),
+    "hills off the circle": Bad(
+        lambda: function_classes.Hills(1.0).evaluate({"b": ones(1)}, X), r"x .*\(4, 3\)"
+    ),
+    "tasks of another d": Bad(
+        lambda: AFFINE_5.evaluate(function_classes.Affine(3).sample((1,), draw()), X),
+        "w of task .* d = 5; got .1, 3.",
+    ),
+    "a ratio of 20 contexts to one": Bad(
+        lambda: transfer.ratio(ones(20, 3), ones(1, 3)), "below .* contexts = 20, .* got .1, 3."
+    ),
+    "a ratio of 3 trials to 2": Bad(
+        lambda: transfer.ratio(ones(20, 3), ones(20, 2)), "below .* T = 3; got .20, 2."
+    ),
+    "a move that is a row": Bad(
+        lambda: theorem_4_4.move_cost(CONTEXTS, ones(4, 4), ones(4)), "move .* d = 4; got .4,."
+    ),
+    "logits of one context for all": Bad(
+        lambda: low_rank.losses(CONTEXTS, ones(1, 6)), "logits .* N = 5, n = 6; got .1, 6."
+    ),
+    "slopes at logits of one context": Bad(
+        lambda: low_rank.logit_slopes(CONTEXTS, ones(1, 6)), "logits .* N = 5, n = 6; got .1, 6."
+    ),
+    "a held matrix that is a row": Bad(
+        lambda: low_rank.minimise(CONTEXTS, CASE.family, ones(2), fixed=ones(1, 4)),
+        "fixed .* d = 4; got .1, 4.",
+    ),
+    "a slope in the L of waves": Bad(
+        lambda: misspecification.slope_in_constant(LOSS, WAVES, 0.1, 1.0, 2.0),
+        "learned must be one of .*affine.*; got 'cosine'",
+        KeyError,
+    ),
+    "a least slope in the L of waves": Bad(
+        lambda: misspecification.least_slope_in_constant(LOSS, WAVES, 0.1, 1.0, 2.0),
+        "function must be one of .*affine.*; got 'cosine'",
+        KeyError,
+    ),
+    "weights that sum to 6": Bad(
+        lambda: full_matrix.context_loss(full_matrix.zonal(WAVES), X, X[:1], 1.5 * ones(4, 1)),
+        "sum of gamma .* is 6",
+    ),
+    "the number of weights that sum to 6": Bad(
+        lambda: evaluation.effective_number(1.5 * ones(4, 1)), "sum of gamma .* is 6"
+    ),
+    "the number of negative weights": Bad(
+        lambda: evaluation.effective_number(numbers(-1.0, 2.0)[:, None]), "gamma .* is -1"
+    ),
+    "the lowest of a NaN": Bad(
+        lambda: stats.lowest([stats.Estimate(NAN, 0.1, 9), stats.Estimate(1.0, 0.1, 9)]),
+        "estimates must .*nan",
+    ),
+    "the lowest of none": Bad(lambda: stats.lowest([]), "estimates must .* got none"),
+    "half the width of a negative error": Bad(
+        lambda: stats.Estimate(1.0, -1.0, 9).half_width, "se must be zero or above; got -1"
+    ),
+    "attention of an entry NaN": Bad(
+        lambda: meanfield.Column.of("rare", 5, 0.5).attention(np.array([1.0, 2.0, NAN])),
+        "entries must be finite; .*nan",
+    ),
+    "tokens of second moment −I": Bad(
+        lambda: linear_attention.best_matrix(-EYE, EYE, EYE, 5), "tokens .* eigenvalue.* -1"
+    ),
+    "tokens of unsymmetric second moments": Bad(
+        lambda: linear_attention.best_matrix(EYE + EYE.roll(1, 1), EYE, EYE, 5),
+        "tokens must be symmetric; .* 1",
+    ),
+    "a label of tasks −I": Bad(
+        lambda: linear_attention.gaussian_label(EYE, -EYE, 0.1), "tasks .* eigenvalue.* -1"
+    ),
+    "a label on the sphere of tasks −I": Bad(
+        lambda: linear_attention.sphere_label(-EYE, 0.1), "tasks .* eigenvalue.* -1"
+    ),
+    "angles of M = 0": Bad(
+        lambda: alignment.largest_angle(0 * EYE, EYE[:, :1]),
+        "M must have 1 eigenvalues .* as large",
+    ),
+    "angles of M = I": Bad(
+        lambda: alignment.cosines(EYE, EYE[:, :2]), "M must have 2 eigenvalues .* as large"
+    ),
+    "n true tokens": Bad(
+        lambda: linear_attention.LinearUnit.of(AFFINE_5).minimum(True, 0.1),
+        "n must be a number; got True",
+        TypeError,
+    ),
+}
+CHOICES = {  # a choice by name, and a call that makes it
+    "affine tasks": ("offset", lambda no: function_classes.Affine(3, offset=no)),
+    "kinks": ("offset", lambda no: function_classes.ReLU(3, offset=no)),
+    "pretraining": ("tied", lambda no: pretraining.pretrain([SETTING], tied=no)),
+    "the value weight": ("free", lambda no: WINDOWS.best(0.1, free=no)),
+    "a finite prompt": ("sampling", lambda no: population_loss.limit(3, 50, sampling=no)),
+    "the signal": ("signal", lambda no: low_rank.logit_slopes(CONTEXTS, ones(5, 6), signal=no)),
+    "the noise": ("noise", lambda no: low_rank.logit_slopes(CONTEXTS, ones(5, 6), noise=no)),
+    "two windows": ("paired", lambda no: best_window.compare(WINDOW, WINDOW, paired=no)),
+    "two windows' logs": ("log", lambda no: best_window.compare(WINDOW, WINDOW, log=no)),
+    "steps": ("paired", lambda no: stats.steps(ones(3, 2), paired=no)),
+    "a ratio": ("log", lambda no: stats.ratio(ones(3), ones(3), log=no)),
+    "tasks": ("normalised", lambda no: samplers.draw_tasks(2, 3, draw(), normalised=no)),
+    "moments": ("normalised", lambda no: moments.fresh_moments(CONTEXT, normalised=no)),
+    "a point": ("normalised", lambda no: dataclasses.replace(POINT, normalised=no)),
+    "the corner": ("corner", lambda no: experiment.equivalent(POINT, 0.1, 0, 0, corner=no)),
+    "fresh tasks": (
+        "fresh",
+        lambda no: dmmse.dmmse_errors(ones(4, 3), 6, 0.1, draw(), 2, fresh=no),
+    ),
+    "an average": (
+        "scaled",
+        lambda no: dmmse.best_average(4, CONTEXT, 0, 1, 2, fresh=True, scaled=no),
+    ),
+    "a layer": (
+        "softmax",
+        lambda no: layers.layer_output(FLEET.z, ones(1, 4), ones(1, 4, 3), softmax=no),
+    ),
+    "a trained layer": (
+        "softmax",
+        lambda no: levenberg_marquardt.train(FLEET, 0, [1], softmax=no),
+    ),
+    "rare features": (
+        "less_dominant",
+        lambda no: training.rare_attention(ones(3, 3), COUNTS, less_dominant=no),
+    ),
+    "shuffled labels": ("shuffled", lambda no: Kinks(3, 5, 0.1, (1.0,), shuffled=no)),
 }
 UNCLEAR = {  # once the error was somebody else's
     "d of text": Bad(
@@ -417,3 +580,17 @@ def test_a_number_of_tasks_in_single_precision_is_taken() -> None:
         for given in (tasks_there, tasks_there.float())
     ]
     torch.testing.assert_close(*errors)
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_a_choice_is_true_or_false_and_no_text(choice: str) -> None:
+    name, call = CHOICES[choice]
+    with pytest.raises(TypeError, match=f"{name} must be True or False; got 'no'"):
+        call("no")
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.permutations(TASKS, 2)))
+def test_tasks_of_another_class_are_refused(one: str, other: str) -> None:
+    task = TASKS[other].sample((1,), draw())
+    with pytest.raises(ValueError, match=r"task must have the parameters \[.*\]; got \["):
+        TASKS[one].evaluate(task, ones(1, 4, TASKS[one].d))

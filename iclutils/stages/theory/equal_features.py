@@ -29,6 +29,7 @@ from scipy.integrate import cumulative_simpson
 from scipy.optimize import minimize_scalar
 
 from iclutils import validation
+from iclutils.stages.theory import meanfield
 
 LARGEST = 60.0  # e⁻⁶⁰: no weight is left on other features
 WIDEST = 300.0  # the square of its exponential is a number
@@ -148,6 +149,20 @@ class Lookup:
         power = self.loss(w, sigma) - 1 + 2 * product  # E ŷ²
         return 1 - product**2 / power
 
+    def least_scaled_loss(self, sigma: float) -> float:
+        """Compute the least of :meth:`scaled_loss` over windows from 0 to 12, in steps of 1/20.
+
+        Raises ``ValueError`` for a negative ``sigma``.
+        """
+        return min(self.scaled_loss(float(w), sigma) for w in np.linspace(0, 12, 241))
+
+    def cost_of_closing(self, sigma: float) -> float:
+        """Compute what a closed window, which sees right features alone, costs: relative, above 0.
+
+        Raises as :meth:`best_window`.
+        """
+        return self.loss(CLOSED, sigma) / self.best_window(sigma).loss - 1
+
     def excess_share(self, loss: float, sigma: float) -> float:
         r"""Return a loss's excess over the Bayes error, relative to that, in units of its bound.
 
@@ -208,6 +223,17 @@ def limit_loss(w: float, K: int, Lambda: float) -> float:
     validation.in_range("Lambda", min(Lambda, CLOSED), 0.0, math.inf, open_low=True)
     s = (K - 1) / (math.exp(min(w, CLOSED)) + K - 1)
     return K / (K - 1) * s**2 * (1 + 1 / Lambda) + K / Lambda * (1 - s) ** 2
+
+
+def closing_time(K: int, Lambda: float) -> float:
+    r"""Compute when a training without noise has the window that is best at noise Λ.
+
+    It is the time of the mean field's balanced column to the error at which
+    :math:`e^w = 1+\Lambda`. Raises ``ValueError`` for a K below 3 or a Λ that is not positive.
+    """
+    validation.whole("K", K, low=3)
+    s = (K - 1) / (K + validation.positive("Lambda", Lambda))
+    return meanfield.exact_time("balanced", K, 0.5, s**2 * K / (2 * (K - 1)))
 
 
 class Closing(NamedTuple):

@@ -11,9 +11,11 @@ no loss of optimality"); the formulas are ours.
 """
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from iclutils import validation
+from iclutils.stats import exponent
 
 LARGEST_LENGTH = 1e100  # of a prompt
 LARGEST_VALUE = 1e100  # of ν: its square is a number too
@@ -92,6 +94,30 @@ def log_floor(K: int, p1: float, N: int) -> LogFloor:
     return LogFloor(missing + math.log1p(1 / fit), missing + math.log1p(_spread(K, p1, N)))
 
 
+def floor(K: int, p1: float, N: int) -> float:
+    """Return the lower bound on a rare feature's least error, not as a logarithm.
+
+    Raises as :func:`log_floor`, whose first bound it is.
+    """
+    return math.exp(log_floor(K, p1, N).low)
+
+
+def depth_exponent(
+    sizes: Sequence[int], p1: float, power: float, *, dominant: bool = False
+) -> float:
+    r"""Fit the exponent in K of minus the log of the floor, in prompts of :math:`K^a` tokens.
+
+    ``power`` is a; ``sizes`` are the numbers of features K. ``dominant`` takes the probability
+    that prompts lack the dominant feature. Raises as :func:`log_floor`.
+    """
+    lengths = [round(K**power) for K in sizes]
+    if dominant:
+        depths = [-log_absence(p1, N) for N in lengths]
+    else:
+        depths = [-log_floor(K, p1, N).low for K, N in zip(sizes, lengths, strict=True)]
+    return exponent(sizes, depths).slope
+
+
 def value_gain(K: int, p1: float, N: int, value: float = 1.0) -> float:
     r"""Relative gain :math:`1 - L(\nu^*)/L(\nu)` of the best ν over a fixed one, at a saturated Q.
 
@@ -125,4 +151,4 @@ def granted(K: int, p1: float, N: int, error: float) -> float:
     range.
     """
     validation.in_range("error", error, 0.0, 1.0, open_low=True)
-    return 2 * (error + math.exp(log_floor(K, p1, N).low))
+    return 2 * (error + floor(K, p1, N))

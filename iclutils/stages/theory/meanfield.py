@@ -72,14 +72,17 @@ class Column:
     ) -> tuple[Float[np.ndarray, "3 *times"], Float[np.ndarray, "*times"] | np.float64]:
         """Attention per feature, and r = 1 − Attn_k, summed from the small masses.
 
-        Raises ``ValueError`` where there are not three entries.
+        Raises ``ValueError`` where there are not three entries or one is NaN.
         """
         if len(entries) != 3:
             raise ValueError(f"entries must be three, (A, B₁, B); got {len(entries)}")
         shape = (3, *(1,) * (entries.ndim - 1))
         size = self.size.reshape(shape)
         logits = self.log_p.reshape(shape) + entries
-        weight = np.exp(logits - logits.max(0))
+        largest = logits.max(0)
+        if not np.isfinite(largest).all():  # NaN, if one of the three is
+            raise ValueError(f"entries must be finite; got {entries.tolist()}")
+        weight = np.exp(logits - largest)
         attention = weight / (size * weight).sum(0)
         return attention, (size * attention)[1:].sum(0)
 
@@ -158,6 +161,16 @@ class Flow:
     times: dict[float, float]
     boundaries: dict[str, Boundary]
     solution: Callable[[Float[np.ndarray, " times"] | float], Float[np.ndarray, "3 *times"]]
+
+    def fall(self, start: float, end: float) -> float:
+        """Compute the share by which the error falls from one time to another.
+
+        Raises ``ValueError`` for a time below 0 or beyond the last of ``t``.
+        """
+        for name, time in (("start", start), ("end", end)):
+            validation.in_range(name, time, 0.0, float(self.t[-1]))
+        early, late = np.interp([start, end], self.t, self.error)
+        return float(1 - late / early)
 
 
 def velocity(kind: str, K: int, p1: float, entries: Sequence[float]) -> Float[np.ndarray, "3"]:

@@ -15,6 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from iclutils import validation
+from iclutils.stats import exponent
 
 Numbers = float | int | Sequence[float | int] | Float[np.ndarray, " points"]
 
@@ -47,6 +48,18 @@ def rare_bound(
     wait = features**power * np.log(features)
     polish = second * features / e * np.log(features * e**-0.5)
     return np.asarray(wait + polish)
+
+
+def growth(points: Numbers, times: Numbers, bounds: Numbers) -> float:
+    """Fit the exponent in ``points`` of times over bounds on them: 0 where both grow alike.
+
+    Raises ``ValueError`` as :func:`iclutils.stats.exponent`.
+
+    >>> round(growth([10, 100, 1000], [20.0, 2e3, 2e5], [5.0, 50.0, 500.0]), 6)
+    1.0
+    """
+    ratios = np.asarray(times, dtype=float) / np.asarray(bounds)
+    return exponent(np.asarray(points).tolist(), ratios.tolist()).slope
 
 
 def reach(K: int, p1: float, error: float) -> float:

@@ -226,6 +226,8 @@ def compare(first: Window, second: Window, *, log: bool = True, paired: bool = T
     the difference; others are independent. Raises ``ValueError`` for paired windows with different
     numbers of batches (their contexts are not the same) and for the log of w* = 0.
     """
+    for name, choice in (("log", log), ("paired", paired)):
+        validation.flag(name, choice)
     other_contexts = paired and len(first.replicas) != len(second.replicas)
     if other_contexts or (log and min(first.w, second.w) <= 0):
         raise ValueError(

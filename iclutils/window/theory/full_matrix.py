@@ -49,8 +49,18 @@ class _Moments(NamedTuple):
 
 
 def zonal(function: Isotropic) -> Covariance:
-    """Compute the covariance of an isotropic class as a function of two sets of unit vectors."""
-    return lambda a, b: function.covariance(a @ b.mT)
+    """Return the covariance of an isotropic class as a function of two sets of unit vectors.
+
+    It raises ``ValueError`` for vectors of another dimension than the class's.
+    """
+
+    def covariance(
+        a: Float[Tensor, "*sets r d"], b: Float[Tensor, "*sets s d"]
+    ) -> Float[Tensor, "*sets r s"]:
+        validation.shape("tokens of the function", a, "... r d", d=function.d)
+        return function.covariance(a @ b.mT)
+
+    return covariance
 
 
 def context_loss(
@@ -68,7 +78,7 @@ def context_loss(
 
     ``gamma`` are the weights of the tokens ``x`` for each ``query``; they sum to one over n. One
     query may have several sets of weights, those of several units. Raises ``ValueError`` where the
-    shapes do not fit together.
+    shapes do not fit together or the weights do not sum to one.
 
     >>> from iclutils.window.function_classes import Affine
     >>> x = torch.eye(2, dtype=torch.float64)  # two tokens, and the query is the first one
@@ -81,6 +91,7 @@ def context_loss(
     validation.shape("query", query, "... q d", d=size["d"])
     queries = {} if query.shape[-2] == 1 else {"q": query.shape[-2]}
     validation.shape("gamma", gamma, "... n q", n=size["n"], **queries)
+    validation.sums_to_one("gamma", gamma)
     moments = _moments(covariance, x, query)
     return ContextLoss(moments.signal(gamma), gamma.square().sum(-2))
 

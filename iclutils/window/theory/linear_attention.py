@@ -128,6 +128,34 @@ class LinearUnit:
         gain = n * self.mean * self.constant_weight(n, sigma)
         return self.minimum(n, sigma) - gain
 
+    def constant_gain(self, n: float, sigma: float) -> float:
+        """Compute the log of what the constant coordinate gains: minimum over that with it.
+
+        Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        return math.log(self.minimum(n, sigma) / self.minimum_with_constant(n, sigma))
+
+    def largest_constant_gain(self, sigma: float) -> float:
+        r"""Compute the largest factor by which the constant lowers the minimum, over n from 5 on.
+
+        For long contexts it tends to :math:`(F-c_1)/(F-c_1-c_0)`. Raises ``ValueError`` for a
+        ``sigma`` out of range.
+        """
+        n = torch.logspace(math.log10(5), 7, 64, dtype=torch.float64)
+        gains = torch.as_tensor(self.minimum(n, sigma) / self.minimum_with_constant(n, sigma))
+        return float(gains.max())
+
+    def constant_approach(self, n: Number, sigma: Number) -> Number:
+        r"""How near the minimum with the constant is to 0, in units of the first term in 1/n.
+
+        .. math:: \frac{n\,\mathcal L}{(d+1)(F+\sigma^2)-c_1-c_0}
+
+        It tends to 1 as n → ∞ where F = c₀ + c₁, as for affine tasks (:func:`next_term` is what it
+        leaves out). Raises ``ValueError`` for an ``n`` below 1 or a ``sigma`` out of range.
+        """
+        first = (self.d + 1) * (self.power + sigma**2) - self.linear - self.mean
+        return n * self.minimum_with_constant(n, sigma) / first
+
     def average(self, n: Number, sigma: Number) -> Number:
         r"""Compute the loss of the plain average of the labels, a softmax unit at w = 0.
 
@@ -212,8 +240,9 @@ def best_matrix(
     :math:`E\,y^2xx^\top` (:func:`gaussian_label`,
     :func:`sphere_label`). The answer is
     :math:`x^\top M\sum_iy_ix_i`; the query's law drops out, and an even part of the tasks enters
-    ``label`` alone. Derived in chapter 7. Raises ``ValueError`` where the shapes differ, an entry
-    is not finite, n is below 1, or the matrix to be inverted is singular.
+    ``label`` alone. Derived in chapter 7. Raises ``ValueError`` where the shapes differ, one of the
+    three can be no matrix of second moments, n is below 1, or the matrix to be inverted is
+    singular.
 
     >>> tokens = torch.diag(torch.tensor([1.0, 4.0]))
     >>> tasks = torch.eye(2)
@@ -225,7 +254,7 @@ def best_matrix(
     validation.shape("tasks", tasks, "d d", d=size["d"])
     validation.shape("label", label, "d d", d=size["d"])
     for name, moment in (("tokens", tokens), ("tasks", tasks), ("label", label)):
-        validation.finite(name, moment)
+        _second_moments(name, moment)
     second = (validation.whole("n", n) - 1) * tokens @ tasks @ tokens + label
     solved, failed = torch.linalg.solve_ex(second, tokens @ tasks)
     if int(failed):
@@ -246,11 +275,11 @@ def gaussian_label(
 
     .. math:: E\,y^2xx^\top = (\operatorname{tr}\Sigma T+\sigma^2)\Sigma + 2\Sigma T\Sigma
 
-    Raises ``ValueError`` for a negative ``sigma`` and where the matrices are not of one size or not
-    finite.
+    Raises ``ValueError`` for a negative ``sigma`` and where the matrices are not of one size or can
+    be none of second moments.
     """
-    d = validation.shape("tokens", validation.finite("tokens", tokens), "d d")["d"]
-    validation.shape("tasks", validation.finite("tasks", tasks), "d d", d=d)
+    d = validation.shape("tokens", _second_moments("tokens", tokens), "d d")["d"]
+    validation.shape("tasks", _second_moments("tasks", tasks), "d d", d=d)
     power = (tokens @ tasks).trace() + validation.noise("sigma", sigma) ** 2
     return power * tokens + 2 * tokens @ tasks @ tokens
 
@@ -267,13 +296,30 @@ def sphere_label(
        E\,y^2xx^\top = \frac{(\operatorname{tr}T)I+2T}{d(d+2)}+\frac{E b^2+\sigma^2}{d}I
 
     ``offset`` is :math:`Eb^2` of a constant b in the tasks. Raises ``ValueError`` where ``tasks``
-    is not square or not finite or ``sigma`` or ``offset`` is negative.
+    can be no matrix of second moments or ``sigma`` or ``offset`` is negative.
     """
-    d = validation.shape("tasks", validation.finite("tasks", tasks), "d d")["d"]
+    d = len(_second_moments("tasks", tasks))
     eye = torch.eye(d, dtype=tasks.dtype)
     variance = validation.noise("sigma", sigma) ** 2
     rest = variance + validation.nonnegative("offset", offset)
     return (tasks.trace() * eye + 2 * tasks) / (d * (d + 2)) + rest / d * eye
+
+
+def _second_moments(name: str, matrix: Float[Tensor, "d d"]) -> Float[Tensor, "d d"]:
+    """Return a matrix that can be one of second moments: symmetric, no eigenvalue below zero.
+
+    Both to 1e-6 of its largest entry, which single precision keeps. Raises ``ValueError`` where an
+    entry is not finite, for another shape, and with how far the matrix is from either.
+    """
+    validation.shape(name, validation.finite(name, matrix), "d d")
+    room = 1e-6 * float(matrix.abs().max())
+    skew = float((matrix - matrix.mT).abs().max())
+    if skew > room:
+        raise ValueError(f"{name} must be symmetric; entries across differ by {skew:.3g}")
+    least = float(torch.linalg.eigvalsh(matrix)[0])
+    if least < -room:
+        raise ValueError(f"{name} must have no negative eigenvalue; its least is {least:.3g}")
+    return matrix
 
 
 def _sinc(x: float) -> float:
@@ -281,6 +327,9 @@ def _sinc(x: float) -> float:
 
 
 def _check(n: Number, sigma: Number) -> None:
+    for name, number in (("n", n), ("sigma", sigma)):
+        if torch.as_tensor(number).dtype == torch.bool:
+            raise TypeError(f"{name} must be a number; got {number!r}")
     lengths = torch.as_tensor(n, dtype=torch.float64)
     noise = torch.as_tensor(sigma, dtype=torch.float64)
     # any number from 1 on, so that a curve can be drawn through the whole ones

@@ -95,7 +95,11 @@ def loss_at(sample: Contexts, M: Float[Tensor, "d d"]) -> Float[Tensor, " N"]:
 
 
 def losses(sample: Contexts, logits: Float[Tensor, "N n"]) -> Float[Tensor, " N"]:
-    """Compute the loss of each context at given logits."""
+    """Compute the loss of each context at given logits, one for each of its tokens.
+
+    Raises ``ValueError`` for logits of another shape.
+    """
+    _one_a_token("logits", sample, logits)
     return _attend(sample, logits).loss
 
 
@@ -109,8 +113,11 @@ def logit_slopes(
     r"""Slopes of each context's loss in its logits, of the signal's part, the noise's, or both.
 
     These are the :math:`\partial\ell/\partial\ln\alpha_i` of Lemmas H.3 and H.4, whose logits are
-    :math:`c\,u_i^\top u+\ln\alpha_i`.
+    :math:`c\,u_i^\top u+\ln\alpha_i`. Raises ``ValueError`` for logits of another shape.
     """
+    _one_a_token("logits", sample, logits)
+    for name, part in (("signal", signal), ("noise", noise)):
+        validation.flag(name, part)
     return _slopes(sample, _attend(sample, logits), signal=signal, noise=noise)
 
 
@@ -129,7 +136,10 @@ def derivatives(
 
        2\,\overline{s_fs_f^\top}+\sum_i\big(2\sigma^2\gamma_i^2+g_i\big)\hat\phi_i\hat\phi_i^\top,
        \qquad s_f = \sum_i\gamma_if(x_i)\hat\phi_i
+
+    Raises ``ValueError`` for logits of another shape.
     """
+    _one_a_token("logits", sample, logits)
     return _derivatives(sample, Design(phi), _attend(sample, logits))
 
 
@@ -155,6 +165,11 @@ class Design(NamedTuple):
         if self.lift is None:
             return self.tokens @ theta
         return product(self.tokens, (self.lift @ theta).unsqueeze(-1)).squeeze(-1)
+
+
+def _one_a_token(name: str, sample: Contexts, logits: Float[Tensor, "N n"]) -> None:
+    N, n = sample.x.shape[:2]
+    validation.shape(name, logits, "N n", N=N, n=n)
 
 
 class _Attended(NamedTuple):
@@ -235,6 +250,7 @@ def minimise(
     validation.shape("start", start, "P", P=basis.shape[0])
     fixed_logits = None
     if fixed is not None:
+        validation.shape("fixed", validation.finite("fixed", fixed), "d d", d=basis.shape[-1])
         fixed_logits = logit_design(sample, fixed.unsqueeze(0)).squeeze(-1)
     design = Design.of(sample, basis)
     return descend(
@@ -257,6 +273,8 @@ def descend(
         logits = design.logits(theta)
         return _attend(sample, logits if fixed_logits is None else fixed_logits + logits)
 
+    if fixed_logits is not None:
+        _one_a_token("fixed_logits", sample, fixed_logits)
     theta = randomness.start(start.clone())
     at = attended(theta)
     loss = float(at.loss.mean())

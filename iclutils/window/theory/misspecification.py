@@ -157,8 +157,9 @@ def slope_in_constant(
 
     With :math:`q=\sigma^2N/S` the loss is proportional to :math:`L'^2+q`. Signal and noise are of
     the same contexts, and the sum of their relative errors bounds that of q. Raises ``ValueError``
-    unless 0 < ``low`` < ``high``.
+    unless 0 < ``low`` < ``high``, and ``KeyError`` for waves, which L makes faster and not higher.
     """
+    validation.one_of("learned", learned.name, (Affine.name, ReLU.name))
     validation.positive("high", high)
     validation.in_range("low", low, 0.0, high, open_low=True, open_high=True)
     w = exact.best_window(learned, sigma).w
@@ -179,8 +180,9 @@ def least_slope_in_constant(
 ) -> float:
     """Compute the slope of the log of the least loss in log L, between two L.
 
-    Raises ``ValueError`` unless 0 < ``low`` < ``high``.
+    Raises ``ValueError`` unless 0 < ``low`` < ``high``, and ``KeyError`` for waves.
     """
+    validation.one_of("function", function.name, (Affine.name, ReLU.name))
     validation.positive("high", high)
     validation.in_range("low", low, 0.0, high, open_low=True, open_high=True)
     ends = [exact.best_window(replace(function, L=L), sigma).loss for L in (low, high)]

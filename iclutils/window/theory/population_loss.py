@@ -66,6 +66,8 @@ def pooled(
     sums: Pooled | None = None
     for some in torch.split(t, size, 1):
         seen = w * float((t[:, 0] - some[:, 0]).min()) < NOTHING
+        if not bool(seen.any()):  # nor does any window see what is farther
+            break
         mass = (w[seen].unsqueeze(-1) * (some - t[:, :1]).unsqueeze(1)).exp_()
         a, b = values(some)
         ones = torch.nn.functional.pad(a, (0, 1), value=1.0)  # the last column sums the masses
@@ -375,7 +377,7 @@ def limit(
     concentration = (doubled - 2 * sphere.log_partition(w, d)).exp() / n
     parts = (1 - ratio).square()
     tail = torch.ones_like(w)
-    if sampling:
+    if validation.flag("sampling", sampling):
         sharper = sphere.tilted_average(2 * w, d, degrees)
         spread = 1 + 3 * ratio**2 - 2 * ratio + 2 * (1 - 2 * ratio) * sharper
         parts = parts + concentration.unsqueeze(-1) * spread

@@ -247,6 +247,9 @@ def move_cost(
     on common contexts, for the move D. Raises ``ValueError`` where a matrix has not the tokens'
     dimension or is not finite.
     """
+    d = sample.query.shape[-1]
+    for name, matrix in (("M", M), ("move", move)):
+        validation.shape(name, validation.finite(name, matrix), "d d", d=d)
     both = low_rank.loss_at(sample, M + move) + low_rank.loss_at(sample, M - move)
     return estimate(0.5 * both - low_rank.loss_at(sample, M))
 

@@ -95,7 +95,7 @@ class Windows:
         (True, True)
         """
         validation.noise("sigma", sigma)
-        c = self.value_weight(sigma) if free else torch.ones_like(self.w)
+        c = self.value_weight(sigma) if validation.flag("free", free) else torch.ones_like(self.w)
         loss = self.loss(sigma, c)
         contexts = len(loss)
         best = best_window.parabola_minimum(self.w, loss.mean(0))
@@ -216,16 +216,19 @@ def advantage(
     sigma: float,
     *,
     free: bool = False,
+    constant: bool = False,
 ) -> Estimate:
     """Log of linear attention's minimum over the softmax unit's; positive where softmax wins.
 
     ``unit`` and ``moments`` are of the same task class and context length ``n``; the value weight
-    of the softmax unit is 1 unless ``free``. The degrees of freedom are those of the contexts.
-    Raises ``ValueError`` for a negative ``sigma``.
+    of the softmax unit is 1 unless ``free``, and ``constant`` gives linear attention a constant
+    coordinate. The degrees of freedom are those of the contexts. Raises ``ValueError`` for a
+    negative ``sigma``.
     """
     best = moments.best(sigma, free=free)
+    minimum = unit.minimum_with_constant if constant else unit.minimum
     # tasks f = 0 leave linear attention no error at all
-    least = max(float(unit.minimum(n, sigma)), 1e-9 * best.loss)
+    least = max(float(minimum(n, sigma)), 1e-9 * best.loss)
     return Estimate(math.log(least / best.loss), best.log_loss_se, len(moments.B) - 1)
 
 

@@ -1,10 +1,13 @@
 """A row is noted at its first run; from then on a change of it is said."""
 
+import datetime
+
 import pytest
 
 from claimbook.ledger import amendments, load
 from claimbook.ledger.amendments import Note
 
+TODAY = datetime.date(2026, 11, 25)
 ENTRY = {"date": "2026-11-23", "what": "a word", "why": "a reason"}
 NOTE = Note("c", "w", 2, "holds", ("1", "2"))
 AMENDED = {"amended": [ENTRY]}
@@ -50,7 +53,7 @@ def test_a_change_after_the_first_number_is_refused_without_an_entry(claims, fie
     refused = list(amendments.refusals(notes, claims(change)))
     assert len(refused) == (field not in FREE)
     assert all(("words" in one) == (field in WORDS) for one in refused)
-    assert list(amendments.refusals(notes, claims(change | AMENDED))) == []
+    assert list(amendments.refusals(notes, claims(change | AMENDED), TODAY)) == []
 
 
 def test_an_entry_is_not_taken_away_and_a_row_that_is_renamed_is_no_new_one(claims):
@@ -58,7 +61,20 @@ def test_an_entry_is_not_taken_away_and_a_row_that_is_renamed_is_no_new_one(clai
     (refused,) = amendments.refusals({"old": NOTE}, claims())
     assert refused.startswith("old: was measured and is gone, or renamed")
     names = {"amended": [ENTRY | {"what": "renamed; it was old"}]}
-    assert list(amendments.refusals({"old": NOTE}, claims(names))) == []
+    assert list(amendments.refusals({"old": NOTE}, claims(names), TODAY)) == []
+
+
+@pytest.mark.parametrize("date", ["1990-01-01", "2026-11-17", "2026-11-26"])
+def test_a_new_entry_bears_its_own_day(claims, date):
+    """Also a row's first one; an entry that was noted may grow old."""
+    known = amendments.notes_of(claims())["k"]
+    dated = claims({"amended": [ENTRY | {"date": date}]})
+    (refused,) = amendments.refusals({"k": known}, dated, TODAY)
+    assert (
+        f"'amended' must be noted within 7 days of its date; it is 2026-11-25 and says {date}"
+        in refused
+    )
+    assert list(amendments.refusals(amendments.notes_of(dated), dated, TODAY)) == []
 
 
 def test_seeds_count_for_one_criterion_and_one_verdict(claims):

@@ -199,3 +199,22 @@ def test_bars_of_a_place_are_those_of_its_logarithm():
     assert middle.tolist() == pytest.approx([2.0, 0.25])
     assert down.tolist() == pytest.approx([2 - 2 * math.exp(-place.half_width), 0.0])
     assert up.tolist() == pytest.approx([2 * math.exp(place.half_width) - 2, 0.0])
+
+
+@pytest.mark.parametrize("best", [0, 2])
+def test_descents_go_from_the_best_point_below_the_peak_which_is_not_the_first(best):
+    means = torch.tensor([1.0, 0.9, 0.8, 0.85, 0.3])
+    means[best] = 0.5
+    sets = means + torch.tensor([[-0.01], [0.01]])
+    parts = curve_analysis.descents(sets, torch.tensor([7.0, 9.0]))
+    low = max(best, 1)
+    assert parts["falls first"].value == pytest.approx(float(means[0] - means[low]))
+    assert parts["rises"].value == pytest.approx(8 - float(means[best]))
+    assert parts["falls again"].value == pytest.approx(8 - 0.3)
+
+
+def test_descents_count_as_many_points_below_the_peak_as_there_are():
+    sets = torch.tensor([[4.0, 3.0, 2.0, 1.0], [4.0, 3.0, 2.0, 1.0]])
+    at_peak = torch.tensor([8.0, 8.0])
+    assert curve_analysis.descents(sets, at_peak, 2)["rises"].value == 5
+    assert curve_analysis.descents(sets, at_peak, 3)["rises"].value == 6

@@ -13,10 +13,11 @@ from iclutils.regression.experiment import (
     errors,
     leveraged,
     leveraged_estimate,
+    ridgeless_curve,
     theory_curve,
 )
 from iclutils.regression.moments import without_corner
-from iclutils.regression.ridge import solve
+from iclutils.regression.ridge import solve, solve_ridgeless
 from iclutils.regression.samplers import draw_tasks, sample
 from iclutils.regression.theory.equivalents import finite_equivalent, leverage_equivalent
 
@@ -142,3 +143,17 @@ def test_a_theorys_curve_has_its_points_by_trial_and_setting():
         theory_curve(equivalent, settings, 0.1, 0, 0)
     with pytest.raises(ValueError, match="settings must hold at least one"):
         theory_curve(equivalent, [], 0.1, 0, 1)
+
+
+def test_layers_without_a_ridge_have_the_errors_of_their_solutions():
+    settings = [Setting(d=6, alpha=3, kappa=math.inf, tau=t, rho=0.1) for t in (0.5, 2.0, 3.0)]
+    found = ridgeless_curve(settings, 4, 2)
+    assert found.shape == (2, 3, 2)
+    weak = errors(settings[1], [0.0], 4, 1, tol=1e-10)[0]  # by iterations, to that residual
+    assert float(found[1, 1, 0]) == pytest.approx(float(weak[0]), rel=1e-7)
+    gamma = solve_ridgeless(settings[2].prompts(4, 0))
+    assert float(found[0, 2, 1]) == float(gamma.norm())
+    with pytest.raises(ValueError, match="trials must be"):
+        ridgeless_curve(settings, 0, 0)
+    with pytest.raises(ValueError, match="settings must hold at least one"):
+        ridgeless_curve([], 0, 1)

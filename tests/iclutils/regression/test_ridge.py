@@ -7,7 +7,7 @@ import torch
 
 from iclutils.regression import ridge
 from iclutils.regression.experiment import Setting
-from iclutils.regression.ridge import solve, solve_dense, solve_each
+from iclutils.regression.ridge import solve, solve_dense, solve_each, solve_ridgeless
 from iclutils.regression.samplers import Prompts
 
 
@@ -126,3 +126,12 @@ def test_solver_refuses_bad_input():
         solve(prompts, 0.0)
     with pytest.raises(RuntimeError, match=r"residual .* after 2 iterations, wanted 1.0e-07"):
         solve(prompts, 1e-3, max_iterations=2)
+
+
+@pytest.mark.parametrize("tau", [0.6, 1.0, 1.125, 2.0])
+def test_the_solution_without_a_ridge_is_the_pseudoinverse_on_either_side_of_the_peak(tau):
+    prompts = Setting(d=8, alpha=4, kappa=math.inf, tau=tau, rho=0.1).prompts(0, 0)
+    design = (prompts.x[:, :, None] * prompts.v[:, None, :]).reshape(len(prompts.y), -1)
+    plain = (torch.linalg.pinv(design) @ prompts.y).view(8, 9)
+    # rounding times the condition number, at the peak (72 prompts) below 1e5
+    torch.testing.assert_close(solve_ridgeless(prompts), plain, rtol=1e-9, atol=1e-10)

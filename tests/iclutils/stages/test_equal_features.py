@@ -278,3 +278,36 @@ def test_a_head_pays_for_other_noise_and_nothing_at_home():
     frozen = head.best_window(1.0).w
     assert noisy == head.loss(frozen, 3.0) / head.best_window(3.0).loss > 1
     assert equal_features.price(head, 1.0, head, 1.0) == 1
+
+
+def test_the_scaled_loss_is_least_over_windows_and_below_the_unscaled_one():
+    head = equal_features.Lookup(8, 4)
+    fine = min(head.scaled_loss(w, 1.0) for w in np.linspace(0, 12, 2401))
+    # between neighbours of the grid, a twentieth apart, the loss has a parabola's bottom
+    assert head.least_scaled_loss(1.0) == pytest.approx(fine, rel=1e-4)
+    assert head.least_scaled_loss(1.0) < head.best_window(1.0).loss
+    long = equal_features.Lookup(8, 2000)  # whose best window is wider than the first of the grid
+    assert long.least_scaled_loss(1.0) == pytest.approx(long.best_window(1.0).loss, rel=1e-3)
+
+
+def test_a_closed_window_reads_the_right_letters_alone():
+    head, sigma = equal_features.Lookup(8, 24), 0.7
+    # without the letter it answers as before training, by the average of what it cannot tell apart
+    n, p = head.counts, head.probabilities
+    seen = float(p[n > 0] @ (sigma**2 / n[n > 0]))
+    absent = float(p[n == 0].sum()) * (1 + 1 / 7 + (6 / 7 + sigma**2) / 24)
+    least = head.best_window(sigma).loss
+    assert head.cost_of_closing(sigma) == pytest.approx((seen + absent) / least - 1, rel=1e-9)
+    with pytest.raises(ValueError, match="sigma must be"):
+        head.cost_of_closing(0.0)
+
+
+def test_a_training_without_noise_closes_to_the_window_of_a_noise_at_its_time():
+    K, Lambda = 8, 12.0
+    t, w = equal_features.closing(K, math.inf, end=4.0)
+    at = float(np.interp(math.log1p(Lambda), w, t))
+    # the window's flow by Simpson's rule on 4000 intervals, straight lines between them
+    assert equal_features.closing_time(K, Lambda) == pytest.approx(at, rel=1e-5)
+    for K, Lambda, words in ((2, 1.0, "K must be"), (8, 0.0, "Lambda must be")):
+        with pytest.raises(ValueError, match=words):
+            equal_features.closing_time(K, Lambda)

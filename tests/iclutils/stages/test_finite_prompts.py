@@ -74,3 +74,19 @@ def test_with_one_token_the_floor_is_known(K):
 def test_bad_arguments_are_named(call, name):
     with pytest.raises(ValueError, match=f"^{name} must"):
         call()
+
+
+def test_the_floor_is_that_of_its_logarithm():
+    assert finite_prompts.floor(20, 0.5, 40) == math.exp(finite_prompts.log_floor(20, 0.5, 40).low)
+    # half of the prompts without the feature, and what one other feature at least costs
+    missing = (1 - 0.5 / 19) ** 40 / 2
+    assert finite_prompts.floor(20, 0.5, 40) == pytest.approx(missing * (1 + 1 / 19))
+
+
+def test_the_depth_grows_with_the_tokens_that_a_rare_feature_gets():
+    """−log floor ≈ N p_k = K^a (1 − p₁)/K, and K^a for the dominant feature, exactly."""
+    sizes = (2_000, 20_000, 200_000)
+    found = finite_prompts.depth_exponent(sizes, 0.3, 2.5)
+    assert found == pytest.approx(1.5, abs=1e-3)  # log 2 beside 2000^1.5, and 1/K
+    exact = finite_prompts.depth_exponent((10, 30, 100), 0.3, 2, dominant=True)
+    assert exact == pytest.approx(2, rel=1e-12)

@@ -214,3 +214,14 @@ def test_the_error_is_the_loss_without_its_share(kind):
 def test_bad_arguments_are_named_of_column(arguments, name):
     with pytest.raises((ValueError, KeyError), match=f"{name} must"):
         Column.of(*arguments)
+
+
+def test_the_fall_of_a_flow_is_relative_to_the_error_at_the_first_time():
+    flow = meanfield.flow("rare", 30, 0.5, errors=(0.1,))
+    early, late = (np.interp(share * flow.times[0.1], flow.t, flow.error) for share in (0.2, 1.0))
+    assert flow.fall(0.2 * flow.times[0.1], flow.times[0.1]) == pytest.approx(1 - late / early)
+    assert late == pytest.approx(0.1, rel=1e-2)  # the grid of times is not fine
+    assert flow.fall(1.0, 1.0) == 0
+    for start, end in ((-1.0, 1.0), (1.0, 2 * float(flow.t[-1]))):
+        with pytest.raises(ValueError, match="must be finite and in"):
+            flow.fall(start, end)

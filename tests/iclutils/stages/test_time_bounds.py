@@ -76,3 +76,9 @@ def test_the_error_on_fresh_prompts_knows_that_columns_differ():
 def test_what_is_out_of_range_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_growth_over_a_bound_is_the_difference_of_two_powers():
+    points = np.array([10.0, 40.0, 1000.0])
+    assert time_bounds.growth(points, 3 * points**2.5, 7 * points**2) == pytest.approx(0.5)
+    assert time_bounds.growth(points, [5.0] * 3, 2 * points) == pytest.approx(-1)

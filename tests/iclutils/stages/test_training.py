@@ -169,3 +169,22 @@ def test_the_window_of_whole_layers_is_that_of_their_columns():
     columns = training.Trajectory(torch.arange(4.0), theta.flatten(1, 2), torch.zeros(4, 10))
     by_column = columns.window(torch.arange(5).repeat(2))
     torch.testing.assert_close(whole.window(), by_column.view(4, 2, 5).mean(-1))
+
+
+def test_a_relative_fall_is_that_of_the_named_columns_between_the_nearest_records():
+    p, targets = probabilities(5, 0.4), torch.arange(5)
+    run = training.train_reduced(
+        p, 60, targets, learning_rate=1.0, steps=60, prompts=8, generator=stream(0, "fall")
+    )
+    counts = training.draw_counts(p, 60, (300,), stream(0, "fall", "fresh"))
+    some = torch.tensor([1, 3, 4])
+    found = training.relative_fall(run, counts, some, 9.6, 51.2)
+    of_columns = []
+    for i in (run.nearest(9.6), run.nearest(51.2)):
+        errors = [
+            training.prompt_errors(run.theta[i, k : k + 1], counts, targets[k : k + 1])
+            for k in some
+        ]
+        of_columns.append(float(torch.cat(errors).mean()))
+    assert found.value == pytest.approx(1 - of_columns[1] / of_columns[0], rel=1e-12)
+    assert 0 < found.se < found.value

@@ -98,3 +98,16 @@ def test_a_ratio_of_means_is_paired():
     assert log.se == pytest.approx(found.se / found.value, rel=0.05)
     with pytest.raises(ValueError, match="below"):
         stats.ratio(shared, other[:5])
+
+
+def test_a_typical_deviation_is_over_points_and_relative_and_leaves_out_missing_trials():
+    sets = torch.tensor([[1.0, 1.2, math.nan], [3.0, 5.0, 4.6]], dtype=torch.float64)
+    found = stats.typical_deviation(sets, torch.tensor([1.0, 4.0], dtype=torch.float64))
+    # the means are off by 10 % and 5 %
+    assert found.value == pytest.approx(math.sqrt((0.1**2 + 0.05**2) / 2))
+    assert found.dof == 2
+    without_last = math.sqrt((0.1**2 + 0.0**2) / 2)
+    without = [without_last, *(math.sqrt((a**2 + b**2) / 2) for a, b in ((0.2, 0.2), (0.0, -0.05)))]
+    assert found.se == pytest.approx(stats.jackknife_se(torch.tensor(without, dtype=torch.float64)))
+    with pytest.raises(ValueError, match="sets must have shape"):
+        stats.typical_deviation(sets, torch.ones(3))

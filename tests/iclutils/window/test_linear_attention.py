@@ -193,3 +193,25 @@ def test_the_minimum_approaches_its_floor_and_no_other_limit():
         left = linear_attention.next_term(5, unit.power, unit.linear, 0.1, n)
         assert abs(unit.approach(unit.floor, n, 0.1) - 1) < left
         assert abs(unit.approach(unit.floor - 0.01, n, 0.1) - 1) > 100
+
+
+def test_what_the_constant_gains_grows_to_the_offsets_share_and_not_beyond():
+    unit = linear_attention.LinearUnit.of(function_classes.ReLU(4))
+    n, sigma = 200.0, 0.3
+    apart = math.log(unit.minimum(n, sigma)) - math.log(unit.minimum_with_constant(n, sigma))
+    assert unit.constant_gain(n, sigma) == pytest.approx(apart)
+    limit = unit.floor / (unit.floor - unit.mean)
+    # the last n is 1e7: what is left of the lower minimum, relative, at first order in 1/n
+    left = (unit.d + 1) * (unit.power + sigma**2) / ((unit.floor - unit.mean) * 1e7)
+    assert unit.largest_constant_gain(sigma) == pytest.approx(limit, rel=left)
+    assert unit.largest_constant_gain(sigma) < limit
+    assert math.exp(unit.constant_gain(5.0, sigma)) < unit.largest_constant_gain(sigma)
+
+
+def test_with_the_constant_the_minimum_of_affine_tasks_falls_as_one_over_n():
+    unit = linear_attention.LinearUnit.of(function_classes.Affine(3))
+    for n in (1e5, 1e6):
+        left = linear_attention.next_term(3, unit.power, min(unit.linear, unit.mean), 0.2, n)
+        assert abs(unit.constant_approach(n, 0.2) - 1) < left
+    kinks = linear_attention.LinearUnit.of(function_classes.ReLU(3))  # with an even part
+    assert kinks.constant_approach(1e6, 0.2) > 100

@@ -316,3 +316,16 @@ def test_a_window_leaves_out_tokens_that_it_does_not_see(monkeypatch):
     near, nothing = huge.weighted.flatten().tolist()
     assert near > 0
     assert nothing == 0
+
+
+def test_nothing_is_computed_of_tokens_that_no_window_sees(monkeypatch):
+    monkeypatch.setattr(population_loss, "AT_ONCE", 1)
+    t = torch.cat([torch.zeros(1, 50), torch.ones(1, 32)], 1).double()
+    taken = []
+
+    def count(t):
+        taken.append(t.shape[1])
+        return values(t)
+
+    population_loss.pooled(t, torch.tensor([1e3, 1e5], dtype=F64), count)
+    assert taken == [32]

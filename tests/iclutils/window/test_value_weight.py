@@ -209,3 +209,19 @@ def test_what_a_fixed_value_weight_costs():
     assert costs[1].value == pytest.approx(fixed / free)
     assert costs[1].value > 1
     assert many.cost(1.0, c=0.2).value > costs[1].value
+
+
+def test_the_advantage_is_over_linear_attention_with_a_constant_where_it_has_one():
+    function = function_classes.Affine(4)
+    (exact,) = value_weight.windows(
+        [function], 50, log_grid(), contexts=64, generator=stream(0, "test", "constant")
+    )
+    unit = linear_attention.LinearUnit.of(function)
+    without, with_constant = (
+        value_weight.advantage(unit, exact, 50, 0.3, constant=constant)
+        for constant in (False, True)
+    )
+    gain = unit.constant_gain(50, 0.3)
+    assert without.value - with_constant.value == pytest.approx(gain)
+    plain = math.log(unit.minimum_with_constant(50, 0.3)) - exact.log_minimum(0.3)
+    assert with_constant == (pytest.approx(plain.value), plain.se, plain.dof)
