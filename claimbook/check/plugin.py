@@ -89,3 +89,5 @@ def pytest_terminal_summary(
         if len(pages) <= 2 or config.option.set:
             for line in lines:
                 terminalreporter.line(f"  {line}")
+        if config.option.set and not any("moved: " in line for line in lines):
+            terminalreporter.line("  no verdict moved")

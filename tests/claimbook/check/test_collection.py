@@ -166,6 +166,7 @@ def test_a_run_at_other_settings_names_what_moved_and_is_compared_with_nothing(d
     assert re.search(r"mini-mean · holds · .* \(default: holds · 0\.01 ± 0\.21\)\n", output)
     moved = "(default: fails · 0)\n    moved: No normal draw is larger than ten.\n"
     assert f"at your settings: mini-count · holds · 0  {moved}" in output
+    assert "no verdict moved" not in output
     assert notebooks.latest(damaged.path(SOUND), damaged.root) == before
     _, code, output = damaged.run("--set=trials=1", chapters=[SOUND], write=False)
     assert code != 0
