@@ -82,11 +82,10 @@ def text_distance(expected: str, actual: str) -> float:
     a decimal place, by the latter alone: it is a setting. One with its half-width, ``25.5 ± 4.4``,
     was sampled; both parts may also move by two units of the last place.
     """
+    pairs = zip(*map(_MEASURED.findall, (expected, actual)), strict=False)
     distances = [
         distance(_number(*before), _number(*after), unit=UNITS * last_digit(before[1]))
-        for before, after in zip(
-            _MEASURED.findall(expected), _MEASURED.findall(actual), strict=False
-        )
+        for before, after in pairs
     ]
     texts = [_MEASURED.sub("±", text) for text in (expected, actual)]
     if _NUMBER.sub("#", texts[0]) != _NUMBER.sub("#", texts[1]):
