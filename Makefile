@@ -11,7 +11,7 @@ SHELL := bash
 SEEDS ?= 1 2 3
 NAME  ?=
 SET   ?=
-VARIANTS ?= all
+VARIANTS ?= default avx2 perturbed
 space := $() $()
 # a name completed by Tab has a folder and .md
 override NAME := $(patsubst %.md,%,$(notdir $(NAME)))

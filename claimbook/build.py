@@ -39,13 +39,13 @@ def build(root: Path = ROOT) -> int:
     log, stamp = root / "_build/reports/build.log", root / STAMP
     log.parent.mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
-    now, start = inputs(root), time.monotonic()
+    state, start = inputs(root), time.monotonic()
     print(f"build started; log: {log.relative_to(root)}", flush=True)
     command = [str(Path(sys.executable).with_name("jupyter-book")), "build", ".", *OPTIONS]
     with log.open("wb") as file:
         done = subprocess.run(command, cwd=root, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
     if done.returncode == 0:
-        write_atomically(stamp, now)
+        write_atomically(stamp, state)
         print(f"build done in {time.monotonic() - start:.0f} s")
         return 0
     lines = log.read_text(encoding="utf8", errors="replace").splitlines()

@@ -32,6 +32,7 @@ def book_root(start: Path | None = None) -> Path:
 
 
 ROOT = book_root()
+RECORDED = ROOT / "book" / "recorded"
 
 
 def settings(root: Path = ROOT) -> dict[str, Any]:
@@ -54,6 +55,24 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf8"))
     except ValueError as error:
         raise ValueError(f"{path} is no JSON: {error}") from None
+
+
+def read_record(name: str, folder: Path = RECORDED) -> dict[str, Any]:
+    """Read the record ``name`` of the book, or of the installed package outside of it.
+
+    A recorded sweep says where it comes from, and under ``jobs`` the settings and results of each
+    job. A record ``authors/…`` holds numbers that were published: ``repository``, ``commit`` and
+    ``licence`` say where, ``settings`` how far their settings are known, ``rows`` are the numbers.
+    Raises ``FileNotFoundError`` with the names that there are, and ``ValueError`` for a file that
+    is no JSON.
+    """
+    path = folder / f"{name}.json"
+    if not path.exists():
+        paths = sorted(folder.rglob("*.json"))
+        names = [one.relative_to(folder).with_suffix("").as_posix() for one in paths]
+        raise FileNotFoundError(f"{path} is missing; the records are {', '.join(names)}")
+    record: dict[str, Any] = read_json(path)
+    return record
 
 
 def read_yaml(path: Path) -> Any:

@@ -46,16 +46,16 @@ def gegenbauer(
     for column, k in enumerate(whole):
         columns.setdefault(k, []).append(column)
     before = torch.zeros_like(t)
-    now = torch.ones_like(t)
+    current = torch.ones_like(t)
     for k in range(max(whole, default=0) + 1):
         for column in columns.get(k, ()):
-            values[column] = now
+            values[column] = current
         following = t
         if k > 0:
             share = k / (k + d - 2)
-            following = (t * now).mul_(1 + share).sub_(before, alpha=share)
-        before = now
-        now = following
+            following = (t * current).mul_(1 + share).sub_(before, alpha=share)
+        before = current
+        current = following
     return values.movedim(0, -1)
 
 

@@ -46,7 +46,7 @@ function begin() {
   const fits = (row, choice, but) => KINDS.every(kind => kind === but || !choice[kind] || row[kind] === choice[kind])
     && (!choice.words || row.found);
   /** From the beginning of a word; a number to its end, so that 5 is not 50. */
-  const start = words => new RegExp("(?<![\\p{L}\\p{N}])" + words.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+  const start = words => new RegExp("(?:^|[^\\p{L}\\p{N}])" + words.map(word => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
     + (/\d$/.test(word) ? "(?!\\d)" : "")).join("\\s+"), "u");
   const plural = n => `${n} ${n === 1 ? "claim" : "claims"}`;
   let choice = {}, together = false, speaking = 0;

@@ -4,6 +4,6 @@ A page is a MyST notebook. :mod:`~claimbook.check.collection` makes a test of ev
 must run without an error; a page that ran green is cached (:mod:`claimbook.runs.notebooks`). Then
 ``differences(read_expected(page), Snapshot.of(run.notebook))`` and ``breaches(page, run.notebook)``
 say what is wrong with a run, to the tests and to the site alike
-(:mod:`~claimbook.check.snapshot`, :mod:`~claimbook.check.rules`). Reruns at other settings,
+(:mod:`~claimbook.check.snapshot`). Reruns at other settings,
 master seeds or on other processors (:mod:`~claimbook.check.reruns`) are never cached.
 """

@@ -117,9 +117,9 @@ class Entries(NamedTuple):
     values: Any
     room: Any
 
-    def distance(self, now: "Entries") -> float:
+    def distance(self, actual: "Entries") -> float:
         """Measure how far the entries moved, in units of how far they may."""
-        return number_distance(self.values, now.values, np.minimum(self.room, now.room))
+        return number_distance(self.values, actual.values, np.minimum(self.room, actual.room))
 
     def __str__(self) -> str:
         return str(self.values.tolist())

@@ -1,26 +1,15 @@
 """The kernel that runs the cells of a page, where it has to behave otherwise than nbval's."""
 
 import ast
-import json
 import queue
 import time
-from pathlib import Path
 from typing import Any
-
-from claimbook.runs.page_key import PACKAGES
 
 CELL_TIMEOUT = 600.0  # seconds, where the command line names none
 LOOK_EVERY = 2.0  # seconds between two looks at whether the kernel still lives
 
-# the processor time of a kernel, what it has loaded of the packages, the records that it has read
-STATE = f"""
-(lambda modules: __import__("json").dumps([
-    __import__("time").process_time(),
-    [module.__file__ for name, module in modules.items()
-     if name.partition(".")[0] in {PACKAGES} and getattr(module, "__file__", None)]
-    + [str(path) for path in getattr(modules.get("claimbook.runs.records"), "opened", ())],
-]))(dict(__import__("sys").modules))
-""".strip()
+# the processor time of a kernel: on one thread, its runtime on an idle core
+SECONDS = "__import__('time').process_time()"
 
 
 def adapt(kernel: Any) -> None:
@@ -50,15 +39,6 @@ def ask(kernel: Any, source: str = "", expression: str = "None") -> Any:
     if reply["status"] != "ok":
         raise RuntimeError(f"{source!r} failed: {reply.get('ename')}: {reply.get('evalue')}")
     return ast.literal_eval(reply["user_expressions"]["value"]["data"]["text/plain"])
-
-
-def state(kernel: Any) -> tuple[float, list[Path]]:
-    """Ask how long a kernel has computed, and which files of the book it has loaded or read.
-
-    The time is its processor's: on one thread, its runtime on an idle core.
-    """
-    seconds, files = json.loads(ask(kernel, expression=STATE))
-    return float(seconds), [Path(file).resolve() for file in files]
 
 
 def await_reply(kernel: Any, message_id: str, timeout: float) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The hooks of the checker."""
 
-import math
 import os
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,7 +9,6 @@ from claimbook.check.collection import DONE, PageFile, PageReruns
 from claimbook.check.reruns import Rerun, reruns
 from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS, is_second
-from claimbook.runs import notebooks
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 os.environ.update(dict.fromkeys(THREADS, "1"))  # of the kernels, whoever starts the session
@@ -23,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     option = group.addoption
     option("--set", default="", help="run at these settings: 'n=30 rho=1'; compare with nothing")
     option("--master-seeds", default="", help="run with these master seeds; compare the verdicts")
-    option("--variants", default="", help="run as other machines compute: 'avx2 perturbed:2', all")
+    option("--variants", default="", help="run as other machines compute: 'avx2 perturbed:2'")
     option("--pages", default="", help="compare the cached runs of these pages only")
 
 
@@ -60,21 +57,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put long pages first, so that two processes end at about the same time.
-
-    A chapter's second page comes after all first pages, whose results it may use.
-    """
-
-    @cache
-    def rank_of(page: Path) -> tuple[int, float]:
-        run = notebooks.latest(page)
-        return is_second(page.stem), -((run and run.seconds) or math.inf)
-
-    def rank(item: pytest.Item) -> tuple[int, float]:
-        page = item.getparent(PageFile)
-        return (2, 0.0) if page is None else rank_of(page.path)
-
-    items.sort(key=rank)
+    """Put a chapter's second page after all first pages, whose results it may use."""
+    items.sort(key=lambda item: is_second(item.path.stem))
 
 
 def pytest_terminal_summary(
@@ -89,3 +73,5 @@ def pytest_terminal_summary(
         if len(pages) <= 2 or config.option.set:
             for line in lines:
                 terminalreporter.line(f"  {line}")
+        if config.option.set and not any("moved: " in line for line in lines):
+            terminalreporter.line("  no verdict moved")

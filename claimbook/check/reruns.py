@@ -17,7 +17,6 @@ from claimbook.pages import code_cells
 from claimbook.runs.memo import ARITHMETIC, VARIANT
 
 TAG = "parameters"  # papermill's convention
-ALL = "all"  # on the command line: each variant
 PERTURBED = "perturbed"
 TELLS = {  # what a variant tells the libraries that compute
     "default": {ARITHMETIC: "default"},  # the plainest instructions
@@ -44,9 +43,8 @@ def reruns(settings: str, seeds: str, variants: str) -> list[Rerun]:
     >>> [one.name for one in reruns("n=3", "1 2", "avx2 perturbed perturbed:2")]
     ['seed=1', 'seed=2', 'avx2', 'perturbed:1', 'perturbed:2', 'n=3']
     """
-    words = TELLS if variants == ALL else variants.split()
     ways = [Rerun(f"seed={seed}", {"seed": int(seed)}, int(seed)) for seed in seeds.split()]
-    ways += [read_variant(word) for word in words]
+    ways += [read_variant(word) for word in variants.split()]
     return [*ways, Rerun(settings, parse(settings))] if settings else ways
 
 

@@ -28,9 +28,9 @@ def findings(page: str, seed: int, notebook: Any) -> Iterator[str]:
     expected = {id: one.claim.verdict for id, one in read_expected(page).claims.items()}
     note(seed, {id: record.verdict for id, record in after.items()}, expected)
     for id, verdict in expected.items():
-        now = after[id].verdict if id in after else "not checked"
-        if now != verdict:
-            yield f"{id}: the verdict changed from '{verdict}' to '{now}'"
+        other = after[id].verdict if id in after else "not checked"
+        if other != verdict:
+            yield f"{id}: the verdict changed from '{verdict}' to '{other}'"
     default = current(chapter_path(page))
     if default is None:
         yield f"it has no run with its own seed to compare with: make chapter NAME={page}"

@@ -10,6 +10,7 @@ import html
 import math
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,9 +21,10 @@ from claimbook.check.agreement import distance, text_distance
 from claimbook.check.figure_snapshot import Series, entries_of, series_of
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Record
+from claimbook.ledger.audit import complaints
 from claimbook.ledger.comparison import Comparison, Measured
 from claimbook.ledger.record import glued, records
-from claimbook.ledger.schema import VERDICTS
+from claimbook.ledger.schema import VERDICTS, load
 from claimbook.ledger.text import format_value, rounded
 from claimbook.pages import chapter_path, code_cells, toc_chapters
 from claimbook.runs.notebooks import current
@@ -52,12 +54,12 @@ class Part(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=T
         dof = float(f"{one.dof:.3g}") if one.dof is not None and half_width else one.dof
         return cls(one.outcome, value, half_width, one.against, dof)
 
-    def distance(self, now: "Part") -> float:
+    def distance(self, actual: "Part") -> float:
         """Measure how far it moved; infinite for another outcome or condition."""
-        same = text_distance(self.against, now.against) <= 1
-        if self.outcome != now.outcome or not same:
+        same = text_distance(self.against, actual.against) <= 1
+        if self.outcome != actual.outcome or not same:
             return math.inf
-        return distance(self.number, now.number)
+        return distance(self.number, actual.number)
 
     @property
     def number(self) -> Measured:
@@ -193,10 +195,10 @@ def differences(expected: Snapshot, actual: Snapshot) -> dict[str, list[str]]:
 
     What only one of the two shows is a difference, too.
     """
-    before, now = expected.contents, actual.contents
+    before, after = expected.contents, actual.contents
     faults: dict[str, list[str]] = {}
-    for owner, what in before | now:
-        old, new = before.get((owner, what)), now.get((owner, what))
+    for owner, what in before | after:
+        old, new = before.get((owner, what)), after.get((owner, what))
         if new is None:
             fault = f"expected, but not found: {old}"
         elif old is None:
@@ -234,6 +236,29 @@ _Dumper.add_multi_representer(msgspec.Struct, _struct)
 _Dumper.add_representer(float, _number)
 
 
+def breaches(page: str, notebook: Any) -> Iterator[str]:
+    """Say which rules an executed page breaks.
+
+    Folded cells print nothing; nothing is warned of; each row of the page's block is checked, in a
+    way that could have come out otherwise, and at the ledger's settings.
+    """
+    for number, cell in enumerate(code_cells(notebook), 1):
+        if is_folded(cell):
+            for line in printed_lines(cell):
+                yield f"printed by a folded cell: cell {number}: {line}"
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "stream" and output["name"] == "stderr":
+                yield f"a cell wrote to stderr: cell {number}: {output['text'].strip()}"
+    checks = records(notebook)
+    for row in load().chapters[page].claims:
+        if row.id in checks:
+            yield from complaints(checks[row.id], row)
+        else:
+            yield f"{row.id}: this row of book/claims.yml has no check in the page"
+    if not all(record.default_settings for record in checks.values()):
+        yield "the page's knobs are not at the settings of its block ('at your settings')"
+
+
 def expected_path(page: str, root: Path = ROOT) -> Path:
     """Locate the reference of a page."""
     return root / "tests" / "expected" / f"{page}.yml"
@@ -256,8 +281,6 @@ def read_expected(page: str, root: Path = ROOT) -> Snapshot:
 
 def main(pages: list[str]) -> int:
     """Write the references of some pages from their runs; name the pages that may not be."""
-    from claimbook.check.rules import breaches
-
     status = 0
     for page in pages or toc_chapters():
         run = current(chapter_path(page))

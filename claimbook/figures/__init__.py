@@ -21,29 +21,3 @@ from claimbook.figures.plots import (
     vertical,
 )
 from claimbook.figures.style import COLOURS, WIDTH, panels, ramp, use_style
-
-__all__ = [
-    "COLOURS",
-    "WIDTH",
-    "axis",
-    "band",
-    "bars",
-    "between",
-    "box",
-    "cloud",
-    "contours",
-    "curve",
-    "heat",
-    "horizontal",
-    "intervals",
-    "legend",
-    "panels",
-    "points",
-    "ramp",
-    "remark",
-    "shade",
-    "shade_intervals",
-    "sweep",
-    "use_style",
-    "vertical",
-]

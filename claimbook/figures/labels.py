@@ -154,8 +154,6 @@ def obstacles(ax: Axes) -> Iterator[Any]:
     for one in notes_of(ax).series:
         columns: Any = one.columns
         x, y = columns.get("x"), columns.get("y")
-        if one.is_short:
-            continue
         if one.kind.endswith("line"):
             yield path_in_panel(ax, x, y)
         elif one.kind.startswith("points") and x is not None and y is not None:

@@ -170,8 +170,7 @@ def _straight(
     draw, direction = (ax.axvline, "vertical") if which == "x" else (ax.axhline, "horizontal")
     draw(position, **{"color": colour, "lw": 1, "ls": ":"} | style)
     columns: Any = {which: position}
-    is_short = "xmax" in style or "ymax" in style
-    note(ax, name, f"{direction} line", colour, is_short=is_short, **columns)
+    note(ax, name, f"{direction} line", colour, **columns)
     label(ax, text or name, colour, at, **columns)
 
 

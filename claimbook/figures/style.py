@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from claimbook.figures.svg import show_as_svg
 
-# inches; a phone shows this in 350 CSS pixels, where 8.1 pt are the 7.5 that checks asks for
+# inches; a phone shows this in 350 CSS pixels, where 8.1 pt are the 7.5 that svg.SMALLEST asks for
 WIDTH = 5.2
 
 # seaborn's palette that colour-blind readers can tell apart; orange and brown are darker here, so

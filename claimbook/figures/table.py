@@ -16,16 +16,12 @@ COLUMNS = "panel title x_axis y_axis series kind x x_name x_low x_high y y_low y
 
 
 class Series(NamedTuple):
-    """One series of a panel: its name, what is drawn, its colour (``""`` in a map), its columns.
-
-    A line along the panel may be a short mark, which is in no label's way.
-    """
+    """One series of a panel: its name, what is drawn, its colour (``""`` in a map), its columns."""
 
     name: str
     kind: str
     colour: str
     columns: dict[str, Any]
-    is_short: bool
 
 
 class Notes(NamedTuple):
@@ -48,8 +44,6 @@ def note(
     name: str,
     kind: str,
     colour: Colour = "",
-    *,
-    is_short: bool = False,
     **columns: ArrayLike | None,
 ) -> None:
     """Note a series of a panel: each of its ``columns`` has one entry for each point.
@@ -58,7 +52,7 @@ def note(
     """
     name = " ".join(name.split())  # a label may have two lines
     shown = {key: np.atleast_1d(one) for key, one in columns.items() if one is not None}
-    notes_of(ax).series.append(Series(name, kind, colour and to_hex(colour), shown, is_short))
+    notes_of(ax).series.append(Series(name, kind, colour and to_hex(colour), shown))
 
 
 def csv_text(figure: Figure) -> str:
@@ -69,11 +63,10 @@ def csv_text(figure: Figure) -> str:
     for bars, bands and spans (the caption says what they are); ``value`` for maps; the colour. A
     column that a figure does not use is left out, and numbers have eight significant digits.
     """
-    frames = [pandas.DataFrame(columns=COLUMNS.split()), *rows(figure)]
+    columns = COLUMNS.split()
+    frames = [pandas.DataFrame(columns=columns), *rows(figure)]
     table = pandas.concat([one for one in frames if len(one)] or frames)
-    used = (
-        table.reindex(columns=COLUMNS.split()).replace("", None).dropna(axis="columns", how="all")
-    )
+    used = table.reindex(columns=columns).replace("", None).dropna(axis="columns", how="all")
     text: str = used.to_csv(index=False, float_format="%.8g", lineterminator="\n")
     return text
 

@@ -29,17 +29,17 @@ def keep_layout(old: str, new: str) -> str:
     cell alone changes the lines of that cell alone.
     """
     layouts: dict[str, list[str]] = {}
-    for found in OPTIONS.finditer(old):
-        layouts.setdefault(repr(values(found[2])), []).append(found[2])
+    for match in OPTIONS.finditer(old):
+        layouts.setdefault(repr(values(match[2])), []).append(match[2])
 
-    def layout(found: re.Match[str]) -> str:
-        known = layouts.get(repr(values(found[2])), [found[2]])
-        return found[1] + (known.pop(0) if len(known) > 1 else known[0])
+    def layout(match: re.Match[str]) -> str:
+        known = layouts.get(repr(values(match[2])), [match[2]])
+        return match[1] + (known.pop(0) if len(known) > 1 else known[0])
 
     text = OPTIONS.sub(layout, new)
-    was, now = HEADER.search(old), HEADER.search(text)
-    if was and now and values(was[0]) == values(now[0]):
-        text = was[0] + text[now.end() :]
+    before, after = HEADER.search(old), HEADER.search(text)
+    if before and after and values(before[0]) == values(after[0]):
+        text = before[0] + text[after.end() :]
     return text
 
 

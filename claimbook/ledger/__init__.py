@@ -6,22 +6,4 @@ What only the checker and the site need (audit, amendments) is not imported here
 from claimbook.ledger.conditions import compared_with
 from claimbook.ledger.record import Record, glue_text
 from claimbook.ledger.schema import FAILS, HOLDS, IN_PART, OURS, VERDICTS, load, plain
-from claimbook.ledger.text import count_outcomes, count_signs, format_value
 from claimbook.ledger.verdicts import Ledger
-
-__all__ = [
-    "FAILS",
-    "HOLDS",
-    "IN_PART",
-    "OURS",
-    "VERDICTS",
-    "Ledger",
-    "Record",
-    "compared_with",
-    "count_outcomes",
-    "count_signs",
-    "format_value",
-    "glue_text",
-    "load",
-    "plain",
-]

@@ -49,14 +49,14 @@ class Note(NamedTuple):
         words = {True: f"not {self.verdict}", False: self.verdict}
         return {seed.strip(DISSENT): words[seed.endswith(DISSENT)] for seed in self.seeds}
 
-    def refusal(self, now: "Note") -> str:
-        """Say why the row as it is ``now`` may not be noted; empty where it may."""
-        if now.amended < self.amended:
-            return f"'amended' had {self.amended} entries and has {now.amended}; none is taken away"
+    def refusal(self, new: "Note") -> str:
+        """Say why the row ``new`` may not be noted; empty where it may."""
+        if new.amended < self.amended:
+            return f"'amended' had {self.amended} entries and has {new.amended}; none is taken away"
         change = "changed after the first number; say what and why in 'amended'"
-        if now.amended == self.amended and now.criterion != self.criterion:
+        if new.amended == self.amended and new.criterion != self.criterion:
             return f"its parts, controls, expected verdict, source or settings {change}"
-        if now.amended == self.amended and now.words != self.words:
+        if new.amended == self.amended and new.words != self.words:
             return f"its words {change}, or note it as reworded if it means the same"
         return ""
 
@@ -99,12 +99,12 @@ def refusals(
             if not 0 <= (today - entry.date).days <= DAYS:
                 when = f"noted within {DAYS} days of its date; it is {today} and says {entry.date}"
                 yield f"{one.id}: an entry in 'amended' must be {when}"
-    now = notes_of(claims)
+    present = notes_of(claims)
     reasons = " ".join(f"{one.what} {one.why}" for row in claims.rows for one in row.amended)
     for row, note in notes.items():
-        if row in now and (reason := note.refusal(now[row])):
+        if row in present and (reason := note.refusal(present[row])):
             yield f"{row}: {reason}"
-        elif row not in now and row not in reasons:
+        elif row not in present and row not in reasons:
             where = "name it in 'amended' of the row that took its place"
             yield f"{row}: was measured and is gone, or renamed; {where}"
 
@@ -112,10 +112,10 @@ def refusals(
 def update(notes: Mapping[str, Note], claims: Claims) -> dict[str, Note]:
     """Bring the notes up to the ledger; seeds of another criterion are dropped."""
     updated = {}
-    for row, now in notes_of(claims).items():
+    for row, present in notes_of(claims).items():
         if row in notes:
-            old = notes[row] if notes[row].criterion == now.criterion else now
-            updated[row] = now._replace(verdict=old.verdict, seeds=old.seeds)
+            old = notes[row] if notes[row].criterion == present.criterion else present
+            updated[row] = present._replace(verdict=old.verdict, seeds=old.seeds)
     return updated
 
 
@@ -150,11 +150,11 @@ def note_first_run(seen: dict[str, Note], path: Path = FILE) -> None:
 def main(reworded: list[str], path: Path = FILE) -> int:
     """Note what changed, or say why not."""
     claims, notes = load(), read(path)
-    now = notes_of(claims)
+    present = notes_of(claims)
     for row in reworded:
-        if row not in notes or row not in now:
+        if row not in notes or row not in present:
             sys.exit(f"{row} is no row that was measured")
-        notes[row] = notes[row]._replace(words=now[row].words)
+        notes[row] = notes[row]._replace(words=present[row].words)
     refused = list(refusals(notes, claims))
     if refused:
         print("not noted:", *refused, sep="\n  ")

@@ -49,8 +49,8 @@ class Document(Strict, frozen=True):
     title: str
     kind: str
     version: str
-    short: str | None = None
-    links: dict[Text, Address] = {}
+    short: str
+    links: dict[Text, Address]
 
 
 class Source(Strict, frozen=True):
@@ -214,23 +214,16 @@ def load(path: Path = CLAIMS_FILE) -> Claims:
     try:
         return msgspec.convert(data, Claims)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{path.name}, {_fault(data) or error}") from None
+        raise ValueError(f"{path.name}, {next(_faults(data), error)}") from None
 
 
-def _fault(data: Any) -> str:
-    """Say in which row or chapter a ledger breaks the schema; empty where in none."""
+def _faults(data: Any) -> Iterator[str]:
+    """Say in which rows and chapters a ledger breaks the schema, and how."""
     with suppress(AttributeError, KeyError, TypeError):
-        for where, piece, schema in _pieces(data):
-            try:
-                msgspec.convert(piece, schema)
-            except msgspec.ValidationError as error:
-                return f"{where}: {error}"
-    return ""
-
-
-def _pieces(data: Any) -> Iterator[tuple[str, Any, type[Strict]]]:
-    """Go through the rows and the blocks of a ledger."""
-    for name, block in data["chapters"].items():
-        for row in block.get("claims", []):
-            yield f"chapter {name}, row {row['id']}", row, Row
-        yield f"chapter {name}", block, Block
+        for name, block in data["chapters"].items():
+            pieces = [(f", row {row['id']}", row, Row) for row in block.get("claims", [])]
+            for where, piece, schema in [*pieces, ("", block, Block)]:
+                try:
+                    msgspec.convert(piece, schema)
+                except msgspec.ValidationError as error:
+                    yield f"chapter {name}{where}: {error}"

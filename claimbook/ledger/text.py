@@ -7,11 +7,10 @@ number was computed and not sampled. The lines of a chapter whose knobs are turn
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, Estimate
+from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison
 
 AT_YOUR_SETTINGS = "at your settings: "
 ROUNDING = 1e-12  # below it a computed number is zero
@@ -39,7 +38,6 @@ SYMBOL = re.compile(f"{LOW}|{HIGH}")
 
 LOGARITHMS = (("log₁₀ of ", 10.0), ("log of ", math.e))  # how the name of one begins
 SHORT = 3  # digits that a number has where nothing asks for more
-SMALL, LARGE = 1e-3, 1e5  # outside of them the power of ten of a short number is set apart
 FAR = 300.0  # a larger logarithm stands for no number that one could write
 
 
@@ -139,47 +137,23 @@ def logarithm(quantity: str) -> tuple[float | None, str]:
     return None, quantity
 
 
-def named_number(row: Mapping[str, Any], *, short: bool = False) -> tuple[str, str]:
+def named_number(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the number of a row and its name; a logarithm becomes what it is one of.
 
-    A number has its half-width, a factor its range. A ``short`` one has three digits alone, fewer
-    where it is less sure, and near one as many as show that it is not one.
+    A number has its half-width, a factor its range.
 
     >>> row = {"value": 3.365, "half_width": 0.04, "quantity": "log of linear over softmax"}
-    >>> named_number(row), named_number(row, short=True)
-    (('28.9, from 27.8 to 30.1', 'linear over softmax'), ('29', 'linear over softmax'))
-    >>> gain = {"value": 0.0021, "half_width": 0.0001, "quantity": "log of the gain"}
-    >>> named_number(gain)[0], named_number(gain, short=True)[0]
-    ('1.0021, from 1.0020 to 1.0022', '1.002')
+    >>> named_number(row)
+    ('28.9, from 27.8 to 30.1', 'linear over softmax')
     """
     value, half_width = row["value"], row["half_width"]
     base, name = logarithm(row["quantity"])
     if base is None or abs(value) + half_width >= FAR:
-        text = _short(value, half_width) if short else format_value(value, half_width)
-        return written(text), row["quantity"]
-    if short:
-        factor = base**value
-        digits = _significant(abs(value) * math.log(base))
-        return written(_short(factor, factor * half_width * math.log(base), digits)), name
+        return written(format_value(value, half_width)), row["quantity"]
     digits = _significant((half_width or abs(value)) * math.log(base))
     ends = (value, value - half_width, value + half_width)
     middle, low, high = (written(f"{base**end:#.{digits}g}".removesuffix(".")) for end in ends)
     return (f"{middle}, from {low} to {high}" if low != high else middle), name
-
-
-def _short(value: float, half_width: float, digits: int = SHORT) -> str:
-    """Write a number to ``digits`` digits, or to the first of its half-width; a count is whole."""
-    if is_exact(value, half_width):
-        value, half_width = rounded(value, half_width)
-    if half_width == 0 and value == round(value) and abs(value) < LARGE:
-        return f"{value:.0f}"
-    leading = math.floor(math.log10(max(abs(value), half_width)))
-    if half_width > 0:
-        digits = max(1, min(digits, leading - math.floor(math.log10(half_width)) + 1))
-    if not SMALL <= 10.0**leading < LARGE:
-        return f"{value:.{digits - 1}e}"
-    places = digits - 1 - leading
-    return f"{round(value, places) + 0.0:.{max(0, places)}f}"
 
 
 def _significant(share: float) -> int:
@@ -219,30 +193,3 @@ def readable(name: str) -> str:
     'ReLU, d = 5'
     """
     return KINDS.sub("ReLU", name)
-
-
-def count_outcomes(comparisons: Mapping[str, Comparison]) -> str:
-    """Say how many comparisons were supported, contradicted and undecided, as a phrase.
-
-    >>> from claimbook.ledger.comparison import greater
-    >>> count_outcomes({"a": greater(1.0), "b": greater(-1.0)})
-    '1 of 2 supported, 1 contradicted'
-    """
-    outcomes = [comparison.outcome for comparison in comparisons.values()]
-    counts = Counter(outcomes)
-    rest = [f"{counts[name]} {name}" for name in (CONTRADICTED, UNDECIDED) if counts[name]]
-    return ", ".join([f"{counts[SUPPORTED]} of {len(outcomes)} {SUPPORTED}", *rest])
-
-
-def count_signs(estimates: Iterable[Estimate]) -> str:
-    """Say how many estimates rise above zero, fall below it, or neither, as a phrase.
-
-    >>> from claimbook.ledger.comparison import Measured
-    >>> count_signs([Measured(1.0), Measured(-1.0), Measured(1.0, 5.0)])
-    '1 of 3 rises, 1 falls, 1 undecided'
-    """
-    signs = [(one.value > one.half_width) - (one.value < -one.half_width) for one in estimates]
-    up, down, undecided = (signs.count(sign) for sign in (1, -1, 0))
-    text = f"{up} of {len(signs)} {'rises' if up == 1 else 'rise'}"
-    text += f", {down} {'falls' if down == 1 else 'fall'}" if down else ""
-    return text + (f", {undecided} undecided" if undecided else "")

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from claimbook.files import ROOT, read_yaml, settings
+from claimbook.files import ROOT, read_yaml
 from claimbook.ledger import schema
 from claimbook.ledger.comparison import CONTRADICTED, SUPPORTED, UNDECIDED, Comparison, measured
 from claimbook.ledger.conditions import ComparedWith, Part, condition_of
@@ -28,7 +28,7 @@ from claimbook.ledger.schema import CLAIMS_FILE, Row, load
 from claimbook.ledger.text import format_value, what_came_out
 
 Value = Part | ComparedWith
-FALSE_CONTRADICTION = settings().get("level", 1e-4) / 2  # of one sampled part, at most
+FALSE_CONTRADICTION = 1 / 20_000  # of one sampled part, at most: half of an interval's level
 
 # by kind of control: how one that failed is described, and the outcomes that it may have
 DEMANDED = {
@@ -50,21 +50,6 @@ def verdict_of(outcomes: Iterable[str]) -> str:
     if {SUPPORTED, CONTRADICTED} <= seen:
         return schema.IN_PART
     return schema.FAILS if seen == {CONTRADICTED} else schema.UNDECIDED_ROW
-
-
-def false_alarm(parts: int) -> float:
-    """Return the probability that a book whose statements are all true contradicts one of them.
-
-    A true part is contradicted only where its whole interval lies on the wrong side of its bound,
-    which happens to Student's interval for the mean of Gaussian trials with a probability of at
-    most half of its ``level`` (``[tool.claimbook]`` of ``pyproject.toml``). ``parts`` counts the
-    independent sampled ones; of parts that hang together the probability is at most that, and a
-    number that was computed is never contradicted by chance. The ledger's page says more.
-
-    >>> round(false_alarm(1), 8), round(false_alarm(1000), 4)
-    (5e-05, 0.0488)
-    """
-    return float(1 - (1 - FALSE_CONTRADICTION) ** parts)
 
 
 def failed_controls(row: Row, controls: Mapping[str, Comparison]) -> list[str]:

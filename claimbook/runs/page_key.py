@@ -4,8 +4,7 @@ That is its code cells, the interpreter, the lock, the modules that the cells im
 these import in turn, the fields of its block of the ledger that a run uses, and the records that
 the cells name. A word of prose is not among them, and neither is another page's module: a page is
 run again only for what it reads. Imports are read from the syntax tree, at the top or inside a
-function; what is loaded or opened by a computed name is not seen, and the checker asks the kernel
-for it.
+function; what is loaded or opened by a computed name is not seen.
 """
 
 import ast
@@ -52,10 +51,7 @@ def records_read(cells: Sequence[str], root: Path = ROOT) -> list[Path]:
 
 @cache
 def nodes_of(source: str) -> tuple[ast.AST, ...]:
-    """Parse a piece of code; what is no plain Python has no part.
-
-    It is in the key as a text, and the checker asks the kernel what it has loaded and read.
-    """
+    """Parse a piece of code; what is no plain Python is in the key as a text alone."""
     try:
         return tuple(ast.walk(ast.parse(source)))
     except SyntaxError:
@@ -68,17 +64,14 @@ def used_fields(chapter: str, root: Path = ROOT) -> dict[str, Any]:
     block = read_yaml(path)["chapters"].get(chapter, {}) if path.exists() else {}
     rows = []
     for claim in block.get("claims", []):
-        row = _used(claim)
-        row["controls"] = {}
-        for name, control in claim.get("controls", {}).items():
-            row["controls"][name] = [control.get(field) for field in TESTED]
-        rows.append(row)
-    return {"claims": rows} | _used(block)
+        controls = {name: _used(one, TESTED) for name, one in claim.get("controls", {}).items()}
+        rows.append({**_used(claim, USED), "controls": controls})
+    return {"claims": rows} | _used(block, USED)
 
 
-def _used(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _used(entry: Mapping[str, Any], fields: Sequence[str]) -> dict[str, Any]:
     """Keep of a part of the ledger what a run reads."""
-    return {name: entry[name] for name in USED if name in entry}
+    return {name: entry[name] for name in fields if name in entry}
 
 
 def closure(names: Iterable[str], root: Path = ROOT) -> dict[str, Path]:

@@ -21,9 +21,8 @@ from typing import Any
 
 import joblib
 
-from claimbook.files import ROOT, lock, read_json, write_atomically
+from claimbook.files import RECORDED, ROOT, lock, read_json, write_atomically
 from claimbook.runs.provenance import here
-from claimbook.runs.records import RECORDED
 
 UNFINISHED = ROOT / ".sweeps_cache"  # not under _build: `make clean` must not cost hours
 PROGRESS = 10  # how often joblib says how far it is

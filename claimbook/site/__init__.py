@@ -45,7 +45,7 @@ DIRECTIVES = {
     "prediction-end": lecture.PredictionEnd,
     "run-times": directives.Directive,
     "scorecard": directives.Directive,
-    "verdicts": directives.Verdicts,
+    "verdicts": directives.Directive,
 }
 
 
@@ -104,14 +104,13 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_object_type(directives.CLAIM, directives.CLAIM, objname="claim", ref_nodeclass=inline)
     for name, directive in DIRECTIVES.items():
         app.add_directive(name, directive)
-    for name in ("claim-value", "claim-verdict", "claim-picture"):
+    for name in ("claim-value", "claim-verdict"):
         app.add_role(name, directives.ClaimRole())
     app.add_role("judged", marks.JudgedRole())
     app.add_role("set", lecture.SetRole())
     app.setup_extension("sphinx.ext.autodoc")
     fixes.add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
-    app.connect("autodoc-process-docstring", code_index.name_results)
     app.connect("config-inited", begin, priority=LATE)
     app.connect("doctree-read", marks.show_lines)
     app.connect("env-get-updated", page.label_pages, priority=AFTER_SPHINX)

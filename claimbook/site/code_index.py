@@ -12,15 +12,13 @@ import re
 import symtable
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
 
 from docutils.nodes import Node
-from sphinx.application import Sphinx
 
 from claimbook.files import ROOT, packages
 from claimbook.pages import chapter_path, code_cells, read_chapter
 from claimbook.runs.page_key import file_of
-from claimbook.site.content import Content, content_of
+from claimbook.site.content import Content
 from claimbook.site.directives import Directive, view
 
 SWEEPS = ROOT / "book" / "sweeps.py"
@@ -134,16 +132,3 @@ class CodeIndex(Directive):
         rows = [row for row in self.content_.rows if row["document"] == self.arguments[0]]
         text = view(self.env, "code_index.md", rows=rows, origins=origins(self.content_)).astext()
         return self.parse_text_to_nodes(text)
-
-
-def name_results(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: Any) -> None:
-    """Say at the end of a module's docstring which results of the sources it serves."""
-    content = content_of(app)
-    for source in content.sources if what == "module" else ():
-        links = []
-        for row in content.rows:
-            functions = origins(content)[row["id"]][1] if row["document"] == source else ()
-            if any(function.startswith(f"{name}.") for function in functions):
-                links.append(f":claim:`{row['place']} <{row['id']}>`")
-        if links:
-            lines += ["", f"Serves {content.documents[source]['short']}: " + " · ".join(links)]

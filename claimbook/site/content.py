@@ -53,11 +53,9 @@ class Content:
 
     @cached_property
     def documents(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the sources by their keys, each with a short name."""
-        return {
-            key: {"links": {}, "short": document["title"], **document}
-            for key, document in self.claims["documents"].items()
-        }
+        """Return the sources by their keys."""
+        documents: Mapping[str, Mapping[str, Any]] = self.claims["documents"]
+        return documents
 
     @cached_property
     def chapters(self) -> list[str]:
@@ -156,8 +154,7 @@ class Content:
     def seed(self, chapter: str) -> Any:
         """Return the master seed of a chapter's run."""
         settings = [one.settings for one in self.records.values() if one.chapter == chapter]
-        settings.append(self.claims["chapters"].get(chapter, {}).get("settings", {}))
-        return settings[0].get("seed")
+        return settings[0]["seed"] if settings else None
 
     @cached_property
     def states(self) -> Mapping[str, str]:

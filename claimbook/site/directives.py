@@ -17,10 +17,10 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from claimbook.ledger.text import named_number
-from claimbook.pages import CHAPTERS, first_page, is_second
+from claimbook.pages import CHAPTERS, is_second
 from claimbook.site.content import Content, Row, content_of
 from claimbook.site.nodes import finished, tag
-from claimbook.site.views import SIGNS, headline, own_settings, views_of
+from claimbook.site.views import SIGNS, own_settings, views_of
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def view(env: BuildEnvironment, template: str, markdown: str | None = None, **co
 
 
 class Directive(SphinxDirective):
-    """A directive that shows a template: that of its own name, unless it has more to do."""
+    """A directive that shows the template of its own name, unless it has more to do."""
 
     optional_arguments = 1
 
@@ -45,7 +45,7 @@ class Directive(SphinxDirective):
 
     def run(self) -> list[Node]:
         """Return what the template makes."""
-        return [view(self.env, f"{self.name}.html")]
+        return [view(self.env, f"{self.name}.html", argument=" ".join(self.arguments))]
 
 
 class ChapterCard(Directive):
@@ -67,7 +67,7 @@ class ChapterCard(Directive):
             raise self.error(f"chapter-card: '{chapter}' is no chapter; there are {known}")
         names = [name for name in self.option_spec if name in self.options]
         facts = {name: self.parse_inline(self.options[name])[0] for name in names}
-        facts["verdicts"] = [self.counts()]
+        facts["verdicts"] = [view(self.env, "counts.html", argument=chapter)]
         lines = [
             tag("div", tag("dt", name.capitalize()), tag("dd", *words))
             for name, words in facts.items()
@@ -76,22 +76,6 @@ class ChapterCard(Directive):
         details = view(self.env, "run.html", markdown="", chapter=chapter)
         listed = tag("dl", *lines, classes=["claim-facts"])
         return [tag("div", words, listed, details, classes=["chapter-card"])]
-
-    def counts(self) -> Node:
-        """Count the rows of both pages of a chapter, each number with a link to them."""
-        main = first_page(self.arguments[0])
-        rows = [row for row in self.content_.rows if first_page(row["chapter"]) == main]
-        return view(self.env, "counts.html", chapter=main, rows=rows)
-
-
-class Verdicts(ChapterCard):
-    """``{verdicts} NAME``: the same counts in a paragraph of their own."""
-
-    has_content = False
-
-    def run(self) -> list[Node]:
-        """Return the paragraph."""
-        return [tag("p", self.counts())]
 
 
 class LedgerPage(Directive):
@@ -119,7 +103,7 @@ class ClaimRole(SphinxRole):
     def run(self) -> tuple[list[Node], list[system_message]]:
         """Show it; nothing, with a warning, where there is no such row or number."""
         row = content_of(self.env.app).by_id.get(self.text.strip())
-        show: Any = {"value": self.value, "verdict": self.verdict, "picture": self.picture}
+        show: Any = {"value": self.value, "verdict": self.verdict}
         node = show[self.name.removeprefix("claim-")](row) if row else None
         if node is None:
             message = "%s: the ledger has no such row, or no number of it: %s"
@@ -139,8 +123,3 @@ class ClaimRole(SphinxRole):
         words = f"**{SIGNS[row['verdict']]} {row['verdict']}**"
         options = {"row": row, "in_chapter": in_chapter, "is_main": is_main}
         return view(self.env, "verdict.html", words, **options)
-
-    def picture(self, row: Row) -> Node | None:
-        """Return the picture of a row's number and its range; None where no part has it."""
-        part = headline(row)
-        return view(self.env, "picture.html", "", part=part) if part else None

@@ -20,7 +20,7 @@ from typing import Any
 from docutils.nodes import Node
 from sphinx.application import Sphinx
 
-from claimbook.files import CARRIED, ROOT, packages, read_json, write_atomically
+from claimbook.files import CARRIED, RECORDED, ROOT, packages, read_json, write_atomically
 from claimbook.pages import CHAPTERS, chapter_path
 from claimbook.site.content import Content, Row
 from claimbook.site.directives import Directive, view
@@ -45,18 +45,13 @@ class Downloads(Directive):
     def run(self) -> list[Node]:
         """Return the list."""
         files: dict[str, Any] = {"archive": f"{ARCHIVE}.zip", "wheel": WHEEL}
-        files["recorded"] = {path.name: read_json(path) for path in recorded()}
+        files["recorded"] = {path.name: read_json(path) for path in sorted(RECORDED.glob("*.json"))}
         return [view(self.env, "downloads.html", which=self.arguments[0], **files)]
-
-
-def recorded() -> list[Path]:
-    """List the results of runs too long for the book, and the verdicts of other master seeds."""
-    return sorted((ROOT / "book" / "recorded").glob("*.json"))
 
 
 def write_files(content: Content, site: Path) -> None:
     """Put the files into the site."""
-    files = [*recorded(), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
+    files = [*RECORDED.glob("*.json"), ROOT / "CITATION.cff", ROOT / "requirements.lock"]
     for name in content.chapters:
         files += [NOTEBOOKS / f"{name}.ipynb", chapter_path(name, ROOT)]
     for path in files:

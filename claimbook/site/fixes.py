@@ -12,7 +12,6 @@ import re
 from pathlib import Path
 
 import sphinx_tippy
-from bs4 import Tag
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -62,7 +61,9 @@ def fix(text: str) -> str:
 
 
 def fix_pages(site: Path) -> None:
-    """Replace it in every page of the site."""
+    """Replace it in every page of the site; delete the caches of notes that nobody fetches."""
+    for cache in site.glob("tippy_*_cache.json"):
+        cache.unlink()
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf8")
         if (fixed := fix(text)) != text:
@@ -91,12 +92,6 @@ def set_tips(app: Sphinx, config: Config) -> None:
         config[name] = value
 
 
-def past_terms(tag: Tag) -> Tag | None:
-    """Find the next element that is no other name of the same entry."""
-    after = (one for one in tag.find_next_siblings(True) if isinstance(one, Tag))
-    return next((one for one in after if one.name != "dt"), None)
-
-
 def mend_tips(app: Sphinx, exception: Exception | None) -> None:
     """Put the notes of each page in one order, which a set has not, and entries into a list."""
     for page in sphinx_tippy.get_tippy_data(app)["pages"].values():
@@ -109,7 +104,6 @@ def mend_tips(app: Sphinx, exception: Exception | None) -> None:
 def add_tips(app: Sphinx) -> None:
     """Set up sphinx-tippy."""
     sphinx_tippy.uuid4 = lambda: "tips"  # a name of its own in each build otherwise
-    sphinx_tippy.next_sibling_tag = past_terms  # else an entry with two names has no explanation
     app.setup_extension("sphinx_tippy")
     app.connect("config-inited", set_tips)
     app.connect("build-finished", mend_tips, priority=BEFORE)

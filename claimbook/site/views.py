@@ -29,7 +29,7 @@ from claimbook.ledger.text import (
     typeset,
     written,
 )
-from claimbook.ledger.verdicts import false_alarm
+from claimbook.ledger.verdicts import FALSE_CONTRADICTION
 from claimbook.pages import first_page, is_second
 from claimbook.site.content import Content, Row, content_of, label
 from claimbook.site.mathematics import formula_html
@@ -196,5 +196,5 @@ def substitutions(rows: Sequence[Row]) -> dict[str, str]:
         "rows_damaged": str(sum(map(is_damaged, negative))),
         "rows_seen": str(sum((row["note"] or "").startswith("Seen before") for row in rows)),
         "sampled_parts": str(parts),
-        "false_alarms": f"1 book in {float(f'{1 / false_alarm(parts):.2g}'):g}",
+        "false_alarms": f"{parts * FALSE_CONTRADICTION:.2g}",
     }

@@ -347,8 +347,8 @@ def drift(function: Callable[..., Mapping[str, Any]], row: Row) -> float:
     return max(_relative_change(value, row[name]) for name, value in results.items())
 
 
-def _relative_change(now: Any, then: Any) -> float:
+def _relative_change(value: Any, recorded: Any) -> float:
     """Return the largest relative change of a number, or of any in nested lists; 0 from 0 to 0."""
-    after = torch.as_tensor(now, dtype=torch.float64)
-    before = torch.as_tensor(then, dtype=torch.float64)
+    after = torch.as_tensor(value, dtype=torch.float64)
+    before = torch.as_tensor(recorded, dtype=torch.float64)
     return float(((after - before).abs() / before.abs().clamp_min(1e-300)).max())

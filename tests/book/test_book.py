@@ -7,8 +7,7 @@ from functools import cache
 
 import pytest
 
-from claimbook.check.rules import breaches
-from claimbook.check.snapshot import PAGE, Snapshot, differences, read_expected
+from claimbook.check.snapshot import PAGE, Snapshot, breaches, differences, read_expected
 from claimbook.ledger import load
 from claimbook.pages import chapter_path, toc_chapters
 from claimbook.runs.notebooks import current

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import pytest
 
-from claimbook.figures import checks
 from claimbook.figures.style import COLOURS
+from claimbook.figures.svg import SMALLEST
 from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
 from claimbook.runs.notebooks import current
 from claimbook.site.figures import figures_in
@@ -53,7 +53,7 @@ def check_figure(figure):
         assert f'href="../figures/{file.name}"' in page, "no link to its files"
     lettering = figure.with_it["lettering"]
     smallest = lettering["smallest"]
-    assert smallest >= checks.SMALLEST, f"lettering of {smallest} px on a phone"
+    assert smallest >= SMALLEST, f"lettering of {smallest} px on a phone"
     assert lettering["faults"] == []
 
 

@@ -5,7 +5,8 @@
    k = 2. */
 ((X) => {
 "use strict";
-const {choice, even, golden, kept, normal, plot, round, settled, show, slider, uniform, whole, words} = X;
+const {choice, even, golden, kept, normal, plot, round, settled, show, slider, steady, uniform,
+  whole, words} = X;
 const TOKENS = 6000;
 const FAR = 1000;                                   // the largest window tried
 const NARROW = 200;                                 // of the axis of w_u
@@ -143,10 +144,12 @@ X.explorers.directions = {
         {points: curves.none, kind: "softmax", name: "ignored"},
         {points: curves.yours, kind: "target", name: "your ratio"}],
       dots: [{at: [none.wu, none.loss], kind: "softmax"}, {at: [yours.wu, yours.loss], kind: "target"}]});
+    const errors = points.map(([, error]) => error);
     plot(shares, {label: `Error against how much the head looks at what does not matter. ${words(summary)}`,
       x: {label: "how much it looks at what does not matter (1: as much as at what does)",
         short: "looks at what does not matter", range: [0, 1.5]},
-      y: {label: "least error", log: true, range: [1e-3, 2]},
+      y: {label: "least error", log: true,
+        range: steady(shares, Math.min(...errors), Math.max(...errors), 1)},
       lines: [{points, kind: "exact", name: "least error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],
       dots: [{at: [wv, yours.loss], kind: "target"}]});

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from claimbook import figures
-from claimbook.figures import checks, labels
+from claimbook.figures import labels, svg
 
 X = np.linspace(0, 1, 50)
 
@@ -52,7 +52,7 @@ def test_no_label_covers_a_curve_or_another_label(ax):
     crowd = np.concatenate(list(labels.obstacles(ax)))
     assert len(boxes) == 3
     assert not any(box.padded(-2).count_contains(crowd) for box in boxes.values())
-    assert checks.lettering(ax.get_figure())["faults"] == []
+    assert svg.lettering(ax.get_figure())["faults"] == []
 
 
 def test_labels_at_ends_stand_one_above_the_other_in_order(ax):
@@ -73,13 +73,6 @@ def test_a_label_before_the_start_stands_to_its_left_in_the_colour_of_its_curve_
     ax.set(xlim=(0, 2))
     assert boxes_in(ax)["start"].x1 < ax.transData.transform((1, 1))[0]
     assert ax.texts[0].get_color() == pytest.approx([0.7, 0.35, 0.0])
-
-
-def test_a_short_mark_is_in_no_label_s_way(ax):
-    figures.vertical(ax, 0.5, "mark", "exact", ymax=0.05)
-    assert not list(labels.obstacles(ax))
-    figures.vertical(ax, 0.5, "line", "exact")
-    assert len(list(labels.obstacles(ax))) == 1
 
 
 @pytest.mark.parametrize("heights", [[0.0, 10.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.5, 9.0, 9.5]])

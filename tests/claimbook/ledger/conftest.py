@@ -7,8 +7,8 @@ from claimbook.ledger import Ledger
 
 BOOK = """
 documents:
-  ours: {title: T, kind: book, version: '1'}
-  paper: {title: P, kind: paper, version: '1'}
+  ours: {title: T, short: T, kind: book, version: '1', links: {}}
+  paper: {title: P, short: P, kind: paper, version: '1', links: {}}
 chapters:
   00_mini:
     settings: {seed: 0, n: 10}

@@ -13,7 +13,7 @@ NOTE = Note("c", "w", 2, "holds", ("1", "2"))
 AMENDED = {"amended": [ENTRY]}
 BLOCK = "chapters.00_mini"
 ROW = f"{BLOCK}.claims.2"
-PAPER = {"title": "P", "kind": "paper", "version": "2"}
+PAPER = {"title": "P", "short": "P", "kind": "paper", "version": "2", "links": {}}
 # fields of row k, its block, its source or its controls, with another value
 CRITERION = {
     "parts": "> -99",

@@ -4,12 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from claimbook.ledger import count_outcomes, count_signs, format_value
-from claimbook.ledger.comparison import Measured, greater, less
+from claimbook.ledger.comparison import Measured, greater
 from claimbook.ledger.text import (
     ROUNDING,
+    format_value,
     is_exact,
-    named_number,
     rounded,
     typeset,
     what_came_out,
@@ -76,15 +75,6 @@ def test_it_says_what_holds_what_does_not_and_where(parts, sentence):
     assert what_came_out(parts) == sentence
 
 
-def test_outcomes_and_signs_are_counted_for_prose():
-    all_three = "1 of 3 supported, 1 contradicted, 1 undecided"
-    assert count_outcomes({"x": YES, "y": NO, "z": MAYBE}) == all_three
-    assert count_outcomes({"x": YES, "y": less(1.0, 2.0)}) == "2 of 2 supported"
-    up, down, unclear = Measured(2.0, 0.7), Measured(-2.0, 0.7), Measured(0.1, 0.7)
-    assert count_signs([up, up, down, unclear]) == "2 of 4 rise, 1 falls, 1 undecided"
-    assert count_signs([down, down]) == "0 of 2 rise, 2 fall"
-
-
 @pytest.mark.parametrize(
     ("text", "html"),
     [
@@ -108,18 +98,3 @@ def test_outcomes_and_signs_are_counted_for_prose():
 )
 def test_numbers_and_symbols_of_a_page(text, html):
     assert typeset(text) == html
-
-
-@pytest.mark.parametrize(
-    ("value", "half_width", "text"),
-    [
-        (785.33, 0, "785"),
-        (0.111, 0.021, "0.11"),
-        (-2e-4, 0.0019, "0.000"),
-        (3.21e-7, 1.2e-8, "3.2\xa0· 10⁻⁷"),
-        (8.659, 0.4, "8.7"),
-    ],
-)
-def test_a_short_number_has_three_digits_or_fewer_where_it_is_less_sure(value, half_width, text):
-    row = {"value": value, "half_width": half_width, "quantity": "fall of the norm"}
-    assert named_number(row, short=True) == (text, "fall of the norm")

@@ -83,7 +83,7 @@ def test_a_check_reads_no_field_that_the_key_leaves_out():
     """The record is the same where the rows have nothing else."""
     whole, bare = (Ledger(SOUND, path=MINI / "claims.yml", seed=0, trials=400) for _ in range(2))
     for row in page_key.used_fields(SOUND, MINI.parent)["claims"]:
-        controls = {name: Bare(kind=it[0], condition=it[1]) for name, it in row["controls"].items()}
+        controls = {name: Bare(**it) for name, it in row["controls"].items()}
         conditions = {"": row["parts"]}
         bare.rows[row["id"]] = Bare(**row | {"controls": controls}, conditions=conditions)
     mean = Measured(0.1, 0.2, 9)
@@ -144,7 +144,7 @@ def test_the_cells_and_the_interpreter_are_in_the_key_and_the_prose_is_not(
     [
         ("[read_record(name) for name in ('a', 'authors/c')]", ["a", "authors/c"]),
         ("x = 1  # read_record('a')", []),
-        ("%time 1", []),  # no plain Python: the checker asks the kernel what it has read
+        ("%time 1", []),  # no plain Python
     ],
 )
 def test_the_records_of_a_page_are_those_that_it_names(root, changes_key, cell, names):

@@ -162,8 +162,6 @@ def test_a_number_in_a_sentence_leads_to_its_row(app, text, number):
         ("claim-verdict", PAGE, 'class="judged"'),
         ("claim-verdict", SECOND, ">evidence</a>"),
         ("claim-verdict", "book/notes", "<code>fair-fails</code>"),
-        ("claim-picture", PAGE, "outside the allowed range"),
-        ("claim-picture", PAGE, "<title>dot and bar: measured, with its interval; shaded: the"),
     ],
 )
 def test_a_verdict_in_a_sentence_is_a_mark_on_a_main_page(app, name, docname, html):

@@ -218,3 +218,10 @@ def test_descents_count_as_many_points_below_the_peak_as_there_are():
     at_peak = torch.tensor([8.0, 8.0])
     assert curve_analysis.descents(sets, at_peak, 2)["rises"].value == 5
     assert curve_analysis.descents(sets, at_peak, 3)["rises"].value == 6
+
+
+def test_the_share_between_the_ends_is_all_and_between_two_of_the_list_their_part():
+    kappas, heights = [0.2, 1.0, 4.0, 20.0], torch.tensor([3.0, 2.5, 1.0, 0.0])
+    logs = heights[:, None] + torch.tensor([-0.1, 0.0, 0.1])
+    assert curve_analysis.share_around(kappas, logs, (0.2, 20.0)).value == pytest.approx(1)
+    assert curve_analysis.share_around(kappas, logs, (1.0, 4.0)).value == pytest.approx(0.5)

@@ -175,3 +175,19 @@ def test_other_rounding_leads_to_the_same_training():
     # single precision is 6e-8, and 40 steps of Adam, which divides by small gradients,
     # amplify it by less than 10⁴
     assert errors[0].tolist() == pytest.approx(errors[1].tolist(), rel=6e-4)
+
+
+def test_a_training_by_curriculum_is_looked_at_after_thirds_of_its_last_steps(monkeypatch):
+    looked_at = []
+
+    def note(*arguments, **how):
+        looked_at.extend(arguments[5])
+        raise InterruptedError
+
+    monkeypatch.setattr(sweep_jobs.transformer_training, "train_by_curriculum", note)
+    with pytest.raises(InterruptedError):
+        sweep_jobs.transformer_by_curriculum(
+            d=5, width=4, blocks=1, alpha=2, tau=1.0, tasks=3, rho=0.01, network=0, first=2,
+            stage=10, last=90, batch=4, rate=1e-3, cooldown=0.1, seed=0,
+        )  # fmt: skip
+    assert looked_at == [60, 90, 120]  # three stages of ten steps, and thirds of ninety

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from iclutils.randomness import stream
+from iclutils.randomness import normal, stream
 from iclutils.window import covariates
 
 
@@ -104,3 +104,14 @@ def test_by_trial_is_one_product_for_each_trial() -> None:
     # sums of four products, in double precision
     torch.testing.assert_close(found[1, 2], x[1, 2] @ matrix[1])
     torch.testing.assert_close(covariates.by_trial(x, matrix[0])[1], x[1] @ matrix[0])
+
+
+def test_each_task_has_a_stretch_of_its_own_whatever_the_leading_axes():
+    law, size = covariates.StretchedAnew(3), (4, 5, 200)
+    x = covariates.sample(law, size, stream(0, "test", "anew"))
+    draws = stream(0, "test", "anew")
+    z = normal(*size, 3, generator=draws)
+    torch.testing.assert_close(x, covariates.of_tasks(law, (4, 5), draws).from_gaussian(z))
+    # two tasks of one trial differ in their second moments, by far more than 200 tokens' chance
+    first, second = (x[0, task].mT @ x[0, task] / 200 for task in (0, 1))
+    assert float((first - second).abs().max()) > 0.2

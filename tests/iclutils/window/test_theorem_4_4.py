@@ -187,3 +187,9 @@ def test_bad_input_is_refused_of_lemmas():
         theorem_4_4.loss_slope(-1.0, ones, 2, 10, 0)
     with pytest.raises(ValueError, match="k must be"):
         theorem_4_4.slope_at_zero(ones, 0)
+
+
+@pytest.mark.parametrize("last", [0.0, -1e-9, math.nan])
+def test_a_factor_of_zero_is_refused_as_a_negative_one_is(last):
+    with pytest.raises(ValueError, match="alpha must be"):
+        theorem_4_4.slope_at_zero(torch.tensor([1.0, last], dtype=torch.float64), 2)

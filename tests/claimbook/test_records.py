@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from claimbook import read_record
-from claimbook.runs import records
+from claimbook.files import RECORDED
 
 CHECKSUMS = {  # of the numbers as they were compared with the authors' repository
     "fit_ends": "71e8268fc63c649b3904aa70b87e64eb",
@@ -22,18 +22,16 @@ CHECKSUMS = {  # of the numbers as they were compared with the authors' reposito
 
 def test_the_numbers_of_the_authors_are_those_that_they_published():
     """Nothing is fetched: who corrects a file compares it with the commit that it names, again."""
-    files = (records.RECORDED / "authors").glob("*.json")
+    files = (RECORDED / "authors").glob("*.json")
     found = {path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:32] for path in files}
     assert found == CHECKSUMS
 
 
-def test_a_record_is_read_and_noted_for_the_page_key_or_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "opened", set())
+def test_a_record_is_read_or_named(tmp_path):
     file = tmp_path / "authors" / "layer.json"
     file.parent.mkdir()
     file.write_text('{"rows": [{"x": 2}]}')
     assert read_record("authors/layer", tmp_path)["rows"] == [{"x": 2}]
-    assert records.opened == {file}
     with pytest.raises(FileNotFoundError, match=r"circles\.json is missing; .* are authors/layer"):
         read_record("circles", tmp_path)
     file.write_text("{")

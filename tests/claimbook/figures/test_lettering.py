@@ -3,7 +3,7 @@
 import pytest
 
 from claimbook import figures
-from claimbook.figures import checks
+from claimbook.figures import svg
 
 
 @pytest.mark.parametrize(("points", "readable"), [(5, False), (6, False), (8.5, True)])
@@ -11,7 +11,7 @@ def test_lettering_is_judged_by_its_size_on_a_phone(drawing, points, readable):
     """A figure of full width is shown at about two thirds there, and a point is 4/3 pixels."""
     figure = drawing()
     figure.axes[0].text(1.5, 1.2, "small", fontsize=points)
-    assert bool(checks.lettering(figure)["smallest"] >= checks.SMALLEST) == readable
+    assert bool(svg.lettering(figure)["smallest"] >= svg.SMALLEST) == readable
 
 
 def test_what_cannot_be_read_is_named():
@@ -21,7 +21,7 @@ def test_what_cannot_be_read_is_named():
     axes.text(0.2, 0.2, "one over", fontsize=5)
     axes.text(0.21, 0.2, "another")
     axes.text(0.9, 0.3, "runs out of the picture").set_in_layout(False)
-    reading = checks.lettering(figure)
+    reading = svg.lettering(figure)
     # given with two decimals
     assert reading["smallest"] == pytest.approx(5 * 350 / (72 * figures.WIDTH), abs=0.01)
     assert set(reading["faults"]) == {
@@ -36,6 +36,6 @@ def test_ticks_out_of_view_are_no_words():
     axes.set_xticks([0, 5, 10])
     axes.set_xlim(4, 6)
     figure.draw_without_rendering()
-    seen = {text.get_text() for text in checks.words(figure)}
+    seen = {text.get_text() for text in svg.words(figure)}
     assert "5" in seen
     assert "10" not in seen
