@@ -48,7 +48,7 @@ X.explorers.influence = {
     slider("moved", "move the marked label by", even(-10, 10, 0.5), 0),
     slider("which", "marked example, counted from the left", even(1, COUNT, 1), 15),
     choice("steep", "task", [["1", "flat"], ["4", "middling"], ["16", "steep"]], "4"),
-    slider("star", "place of the query (degrees)", even(-180, 180, 2), 30),
+    slider("star", "place of the query (degrees)", even(-180, 180, 2), 20),
   ],
   panels: [
     {name: "One prompt, and the answers to it", height: 230, legend: [
@@ -92,10 +92,10 @@ X.explorers.influence = {
       ticks: [-180, -90, 0, 90, 180]};
     const most = Math.max(4, 1.4 * L);
     const marked = EXAMPLES[which - 1].at;
-    const close = Math.abs(marked - star) < 60;         // two words have no room side by side
-    const marks = [{at: marked, text: close ? "" : "marked example", kind: "other",
+    const close = Math.abs(marked - star) < 36;         // two words have no room side by side
+    const marks = [{at: marked, text: close ? "" : "marked", kind: "other",
       drag: at => ({which: nearestTo(at) + 1})},
-    {at: star, text: close ? "query, and marked example" : "query", drag: "star"}];
+    {at: star, text: close ? "query, and marked" : "query", drag: "star"}];
     plot(prompt, {label: `Task, examples and answers around the circle. ${words(summary)}`, x,
       y: {label: "label", range: [-most - 1, most + 1]},
       lines: [{points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",
