@@ -18,14 +18,13 @@ from docutils.nodes import Node
 from claimbook.files import ROOT, packages
 from claimbook.pages import chapter_path, code_cells, read_chapter
 from claimbook.runs.page_key import file_of
-from claimbook.site.content import Content
+from claimbook.site.content import Content, content_of
 from claimbook.site.directives import Directive, view
 
 SWEEPS = ROOT / "book" / "sweeps.py"
 SWEEP = re.compile(r'"([\w/]+)": Sweep\((\w+)')  # a record, and the function of its jobs
 IN_A_CONDITION = re.compile(r"\b\w+(?:\.\w+)+(?=\()")
 IN_A_TOWER = re.compile(r"(?!.*\.[A-Z_]+\b)\w+(?:\.\w+){3,}")  # and no constant
-
 
 Statement = tuple[set[str], set[str], set[str], list[str]]
 
@@ -129,6 +128,7 @@ class CodeIndex(Directive):
     optional_arguments = 0
 
     def run(self) -> list[Node]:
-        rows = [row for row in self.content_.rows if row["document"] == self.arguments[0]]
-        text = view(self.env, "code_index.md", rows=rows, origins=origins(self.content_)).astext()
+        content = content_of(self.env.app)
+        rows = [row for row in content.rows if row["document"] == self.arguments[0]]
+        text = view(self.env, "code_index.md", rows=rows, origins=origins(content)).astext()
         return self.parse_text_to_nodes(text)

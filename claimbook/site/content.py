@@ -52,12 +52,6 @@ class Content:
         return claims
 
     @cached_property
-    def documents(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the sources by their keys."""
-        documents: Mapping[str, Mapping[str, Any]] = self.claims["documents"]
-        return documents
-
-    @cached_property
     def chapters(self) -> list[str]:
         """Return the chapters' names in the order of ``_toc.yml``."""
         return toc_chapters(self.root)
@@ -149,7 +143,7 @@ class Content:
     def sources(self) -> list[str]:
         """Return the documents other than this book that some row names, in the ledger's order."""
         named = {row["document"] for row in self.rows} - {OURS}
-        return [key for key in self.documents if key in named]
+        return [key for key in self.claims["documents"] if key in named]
 
     def seed(self, chapter: str) -> Any:
         """Return the master seed of a chapter's run."""

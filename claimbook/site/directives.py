@@ -1,8 +1,8 @@
 """The directives and roles that show the ledger: finished HTML, since a build knows all results.
 
 ``{chapter-card} NAME`` heads a chapter, ``{verdicts} NAME`` leads to its rows, ``{scorecard}``
-counts all of them and ``{ledger}`` shows them; ``{run-times}`` lists the runs. ``{claim-value}``,
-``{claim-verdict}`` and ``{claim-picture}`` show one result in a sentence.
+counts all of them and ``{ledger}`` shows them; ``{run-times}`` lists the runs. ``{claim-value}``
+and ``{claim-verdict}`` show one result in a sentence.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from claimbook.ledger.text import named_number
 from claimbook.pages import CHAPTERS, is_second
-from claimbook.site.content import Content, Row, content_of
+from claimbook.site.content import Row, content_of
 from claimbook.site.nodes import finished, tag
 from claimbook.site.views import SIGNS, own_settings, views_of
 
@@ -37,11 +37,6 @@ class Directive(SphinxDirective):
     """A directive that shows the template of its own name, unless it has more to do."""
 
     optional_arguments = 1
-
-    @property
-    def content_(self) -> Content:
-        """Return what the site shows."""
-        return content_of(self.env.app)
 
     def run(self) -> list[Node]:
         """Return what the template makes."""
@@ -62,8 +57,8 @@ class ChapterCard(Directive):
     def run(self) -> list[Node]:
         """Return the card."""
         chapter = self.arguments[0]
-        if chapter not in self.content_.runs:
-            known = list(self.content_.runs)
+        if chapter not in content_of(self.env.app).runs:
+            known = list(content_of(self.env.app).runs)
             raise self.error(f"chapter-card: '{chapter}' is no chapter; there are {known}")
         names = [name for name in self.option_spec if name in self.options]
         facts = {name: self.parse_inline(self.options[name])[0] for name in names}
@@ -85,8 +80,8 @@ class LedgerPage(Directive):
         """Return the filters and the sections."""
         out = super().run()
         standard: Any = self.env.get_domain("std")
-        for chapter, heading in self.content_.headings.items():
-            rows = [row for row in self.content_.rows if row["chapter"] == chapter]
+        for chapter, heading in content_of(self.env.app).headings.items():
+            rows = [row for row in content_of(self.env.app).rows if row["chapter"] == chapter]
             for row in rows:
                 standard.note_object(CLAIM, row["id"], row["id"], location=self.get_location())
             cards = "".join(view(self.env, "card.html", row=row).astext() for row in rows)
