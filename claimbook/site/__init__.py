@@ -111,6 +111,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.setup_extension("sphinx.ext.autodoc")
     fixes.add_tips(app)
     app.connect("autodoc-skip-member", leave_out_fields)
+    app.connect("autodoc-process-docstring", code_index.name_results)
     app.connect("config-inited", begin, priority=LATE)
     app.connect("doctree-read", marks.show_lines)
     app.connect("env-get-updated", page.label_pages, priority=AFTER_SPHINX)

@@ -12,8 +12,10 @@ import re
 import symtable
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 from docutils.nodes import Node
+from sphinx.application import Sphinx
 
 from claimbook.files import ROOT, packages
 from claimbook.pages import chapter_path, code_cells, read_chapter
@@ -132,3 +134,17 @@ class CodeIndex(Directive):
         rows = [row for row in content.rows if row["document"] == self.arguments[0]]
         text = view(self.env, "code_index.md", rows=rows, origins=origins(content)).astext()
         return self.parse_text_to_nodes(text)
+
+
+def name_results(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: Any) -> None:
+    """Say at the end of a module's docstring which results of the sources it serves."""
+    content = content_of(app)
+    for source in content.sources if what == "module" else ():
+        links = []
+        for row in content.rows:
+            functions = origins(content)[row["id"]][1] if row["document"] == source else ()
+            if any(function.startswith(f"{name}.") for function in functions):
+                links.append(f":claim:`{row['place']} <{row['id']}>`")
+        if links:
+            short = content.claims["documents"][source]["short"]
+            lines += ["", f"Serves {short}: " + " · ".join(links)]

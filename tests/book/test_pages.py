@@ -151,6 +151,8 @@ def test_every_row_of_a_source_leads_to_functions_and_to_its_cell(rows):
     for claim, line in lines.items():
         cell = f"chapters/{theirs[claim]['chapter']}.html#check-{claim}"
         assert line.find("a", href=cell), claim
+    for tower in ("window", "regression", "stages"):
+        assert article(f"book/reference/{tower}.html").find(string=re.compile("^Serves "))
 
 
 @pytest.mark.parametrize("name", CHAPTERS)

@@ -11,7 +11,7 @@ MARKED = CHAPTER.format("01_attention_window")
 PREDICTING = CHAPTER.format("02_generalization_mismatch")
 NOTES = [  # a page, a link on it, words of its note
     ("01_attention_window", "a:has(> .std-term)", "average of the labels"),
-    ("02_generalization_mismatch", "a.reference[href='#equation-eq-ch2-loss']", "the noise"),
+    ("06_stagewise_dynamics", "a.reference[href='#equation-eq-stagewise-speed']", "p"),
     ("03_linear_attention", "a[href*='#thm-ch3-closed']", "Theorem"),
     ("07_synthesis", "p a[href*='#ch-window']", "How far to look"),
 ]
@@ -124,9 +124,9 @@ def test_a_prediction_is_open_where_nobody_chooses(page, plain):
     assert page.locator("details.prediction-rest:not([open])").count() == 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert rest.count() == 0
-    inside = page.locator("details.prediction-rest [id]").first.get_attribute("id")
-    visit(page, f"{PREDICTING}#{inside}")
-    assert rest.locator(f"[id='{inside}']").count() == 1
+    page.locator("details.prediction-rest p").first.evaluate("inside => inside.id = 'inside'")
+    page.evaluate("location.hash = 'inside'")
+    rest.locator("#inside").wait_for()
 
 
 def test_a_choice_opens_the_answer_and_is_said(page):
