@@ -9,7 +9,7 @@ X.explorers.mismatch = {
   title: "the mismatch",
   presets: [
     {name: "a wrong window costs", settings: {}},
-    {name: "where it breaks: it costs nothing",
+    {name: "little noise: it costs nothing",
       settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
     {name: "the paper’s Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
@@ -18,7 +18,7 @@ X.explorers.mismatch = {
     {...DIMENSION, start: 5}, CLASS],
   panels: [
     {name: "How much worse than the best window", legend: [
-      ["error of the learned window over the least error", "exact"], ["your tasks", "target", true],
+      ["loss of the learned window over the least loss", "exact"], ["your tasks", "target", true],
       ["before your last move", "ghost"]]},
     {name: "Loss on the test tasks against the window", folded: true, legend: [["loss on tasks of ~L~′", "exact"],
       ["the window it has, ~w~^{*}(~L~)", "target", true],
@@ -45,7 +45,7 @@ X.explorers.mismatch = {
       ["worse", "ratio of the two", found.worse]],
       fine: rough,
       summary: `On tasks ${show(ratio, 3)} times as steep the learned window makes `
-        + `${show(found.worse, 3)} times the least error.`};
+        + `${show(found.worse, 3)} times the least loss.`};
   },
   draw([curve, loss], {ratio}, {w, moved, best, worse, curve: points, on, summary}, before) {
     const ghost = key => before ? [{points: before.result[key], kind: "ghost"}] : [];
@@ -53,7 +53,7 @@ X.explorers.mismatch = {
     plot(curve, {label: `Ratio of losses against L prime over L. ${words(summary)}`,
       x: {label: "steepness, new tasks over old, ~L~′/~L~", short: "~L~′/~L~", log: true,
         range: [0.1, 10]},
-      y: {label: "error over the least", log: true, range: [0.9, steady(curve, 1, highest, 1)[1]]},
+      y: {label: "loss over the least", log: true, range: [0.9, steady(curve, 1, highest, 1)[1]]},
       lines: [...ghost("curve"), {points, kind: "exact", name: "ratio"}],
       marks: [{at: 1}, {at: ratio, kind: "target", drag: "ratio"}],
       dots: [{at: [ratio, worse], kind: "target"}]});
