@@ -175,9 +175,6 @@ def test_page(opened, address, name):
 
 SCALES = """() => [...document.querySelectorAll('main figure:not(.x-panel) img')]
   .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().width / e.naturalWidth)"""
-CUT = """() => [...document.querySelectorAll('main :is(.formula, pre, .text_html)')]
-  .filter(e => e.clientWidth && e.checkVisibility())
-  .map(e => [e.scrollWidth > e.clientWidth + 1, getComputedStyle(e).maskImage !== 'none'])"""
 ON_PAPER = """() => [getComputedStyle([...document.querySelectorAll('main p')]
     .find(e => e.checkVisibility())).color,
   [...document.querySelectorAll('main img.drawing')].map(e => getComputedStyle(e).filter)]"""
@@ -196,13 +193,6 @@ def test_figures_have_letters_of_one_size_and_paper_is_light(fresh, address):
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 100
     assert len(filters) > 3
     assert set(filters) == {"none"}
-
-
-def test_what_is_cut_off_at_a_side_fades_there(fresh, address):
-    with fresh(390) as page:
-        page.goto(address + "book/chapters/01_attention_window_specialist.html")
-        found = page.evaluate(CUT)
-    assert {tuple(one) for one in found} == {(True, True), (False, False)}
 
 
 FIRST_VISIT = 650_000  # bytes of the front page, compressed as a server would
