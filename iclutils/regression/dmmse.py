@@ -139,13 +139,13 @@ def best_average(
     validation.whole("the number of softness", len(softness))
     allowed = [validation.positive("softness", s) for s in softness]
     softer = torch.tensor(allowed, dtype=torch.float64)
+    validation.flag("scaled", scaled)
     parts = []
     for b in range(validation.whole("lists", lists)):
         tasks = draw_tasks(k, context.d, stream(seed, "rival", k, b))
         generator = stream(seed, "rival contexts", k, b)
         parts.append(_moments(tasks, context, generator, contexts, softer, fresh))
     square, along, size = torch.stack(parts, 2)
-    validation.flag("scaled", scaled)
     constant = along.mean(1) / square.mean(1) if scaled else torch.ones_like(softer)
     errors = constant[:, None] * (constant[:, None] * square - 2 * along) + size + context.rho
     best = int(errors.mean(1).argmin())

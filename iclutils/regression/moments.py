@@ -95,9 +95,8 @@ def fresh_moments(context: Context, *, normalised: bool = False) -> Moments:
     1.5
     """
     d, ell, rho = context.d, context.ell, context.rho
-    excess = (
-        0.0 if validation.flag("normalised", normalised) else 2 / d
-    )  # Var ‖w‖²/d, and the extra of E r w wᵀ
+    validation.flag("normalised", normalised)
+    excess = 0.0 if normalised else 2 / d  # Var ‖w‖²/d, and the extra of E r w wᵀ
     eye = torch.eye(d, dtype=torch.float64)
     second = torch.zeros(d + 1, d + 1, dtype=torch.float64)
     second[:d, :d] = (1 + 1 / ell + d / ell * (1 + rho)) * eye
