@@ -11,7 +11,6 @@ import functools
 import json
 import math
 
-import numpy as np
 import torch
 from scipy.integrate import solve_ivp
 
@@ -21,7 +20,7 @@ from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
 from iclutils.stages.theory.equal_features import Lookup, limit_window
 from iclutils.transformer import storage
-from iclutils.transformer.evaluation import respond
+from iclutils.transformer.evaluation import angles, near_share, respond
 from iclutils.transformer.models import Architecture
 from iclutils.transformer.theory import kriging
 from iclutils.window import attention, function_classes
@@ -40,21 +39,16 @@ DRAWN_GRID = best_window.grid(1e5, 181)
 
 
 @functools.cache
-def closed(d, n, sampling=True):
-    """Compute the closed form for long contexts, in all its degrees."""
-    return population_loss.limit(d, n, w=GRID, sampling=sampling)
-
-
-@functools.cache
-def drawn(d, n, t, grid=None, last=64):
-    """Average the loss over the page's own contexts, each n of its numbers ``t``."""
-    degrees = population_loss.even_degrees(last)
-    w = DRAWN_GRID if grid is None else torch.tensor(grid, dtype=torch.float64)
+def exact_loss(d, n, t=()):
+    """Average the loss over the page's contexts, each n of its ``t``; without: the closed form."""
+    if not t:
+        return population_loss.limit(d, n, w=GRID, sampling=True)
+    degrees = population_loss.even_degrees()
     contexts = torch.tensor(t, dtype=torch.float64).view(-1, n)
-    found = population_loss.sum_contexts(contexts, d, w, degrees)
+    found = population_loss.sum_contexts(contexts, d, DRAWN_GRID, degrees)
     parts = (found.parts / len(contexts)).unsqueeze(0)
     spread = (found.concentration / len(contexts)).unsqueeze(0)
-    return PopulationLoss(d, n, w, degrees, parts, spread, 1 + spread)
+    return PopulationLoss(d, n, DRAWN_GRID, degrees, parts, spread, 1 + spread)
 
 
 def contexts_of(v8, at):
@@ -64,18 +58,14 @@ def contexts_of(v8, at):
 
 def best_window(t, family, n, sigma, L, d):
     """Compute the best window and its loss; ``t`` are the drawn contexts, or none."""
-    loss = drawn(d, n, t) if t else closed(d, n)
-    return loss.best_window(function_classes.by_name(family, d, L), sigma)
+    return exact_loss(d, n, t).best_window(function_classes.by_name(family, d, L), sigma)
 
 
-def mismatch(page_t, ratio, family, n, sigma, d):
+def mismatch(t, ratio, family, n, sigma, d):
     """Compute the mismatch explorer's numbers."""
-    loss = drawn(d, n, page_t) if page_t else closed(d, n)
-    here = function_classes.by_name(family, d, 1.0)
+    trained, best = (best_window(t, family, n, sigma, L, d) for L in (1.0, ratio))
     there = function_classes.by_name(family, d, ratio)
-    trained = loss.best_window(here, sigma)
-    best = loss.best_window(there, sigma)
-    moved = float(loss.at(there, sigma, trained.w)[0])
+    moved = float(exact_loss(d, n, t).at(there, sigma, trained.w)[0])
     return {
         "pretrained": trained.w,
         "matched": best.w,
@@ -112,14 +102,8 @@ def passages(K, p1):
 
 def error_at(kind, K, p1, t):
     """Compute the prediction error of a column at a time of its flow."""
-    rare = (1 - p1) / (K - 1)
-    p, size = (
-        ([rare, p1, rare], [1, 1, K - 2]) if kind == "rare" else ([p1, rare, rare], [1, 0, K - 1])
-    )
-    found = flow(kind, K, p1)
-    mass = np.array(size) * p * np.exp(found.solution(max(t, meanfield.START)))
-    target, dominant, others = mass / mass.sum()
-    return ((1 - target) ** 2 + dominant**2 + others**2 / size[2]) / 2
+    entries = flow(kind, K, p1).solution(max(t, meanfield.START))
+    return float(meanfield.Column.of(kind, K, p1).error(entries))
 
 
 def plateau(_, done, K):
@@ -152,16 +136,15 @@ def on_circle(degrees):
     return torch.stack([turn.cos(), turn.sin()], -1)
 
 
-def offset(page_t, family, d, n, sigma, one, **constant):
+def offset(t, family, d, n, sigma, one, **constant):
     """Compute the missing constant's numbers; the tasks' is ``offset`` times the paper's."""
     without = linear_attention.LinearUnit.of(CLASSES[family](d, offset=False))
     own = constant["offset"] ** 2 / 3
     unit = linear_attention.LinearUnit(d, without.power + own, without.mean + own, without.linear)
-    softmax = drawn(d, n, page_t) if page_t else closed(d, n)
     numbers = {
         "linear": unit.minimum(n, sigma),
         "constant": unit.minimum_with_constant(n, sigma),
-        "softmax": softmax.best_window(CLASSES[family](d), sigma).loss,
+        "softmax": best_window(t, family, n, sigma, 1.0, d).loss,
         "floor": unit.floor,
     }
     if one == "no":
@@ -198,6 +181,13 @@ def lookup(_, c, rho, K):
     }
 
 
+def sample_of(case, x):
+    """Make contexts of a low-rank problem from tokens ``x``, of each context the query last."""
+    task = LowRankLink(case.B, case.link)
+    value = task.of_latent(task.cubature() @ (x @ case.B).mT)
+    return Contexts(x[:, :-1], x[:, -1], value[..., :-1], value[..., -1], case.sigma)
+
+
 def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
     """Compute the low-rank numbers at the page's best windows, the least of those near."""
     case = Case(link=link, d=d, k=2, n=n, sigma=sigma, c_v=cv if where == "apart" else None)
@@ -207,10 +197,7 @@ def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
         return [*point["u"], *(length * x for x in point["v"])]
 
     tokens = [[placed(x) for x in [*c["tokens"], c["query"]]] for c in page_contexts]
-    x = torch.tensor(tokens, dtype=torch.float64)
-    task = LowRankLink(case.B, link)
-    value = task.of_latent(task.cubature() @ (x @ case.B).mT)
-    sample = Contexts(x[:, :n], x[:, n], value[..., :n], value[..., n], sigma)
+    sample = sample_of(case, torch.tensor(tokens, dtype=torch.float64))
 
     def loss(wu, mass):
         M = wu * case.family[0] + mass * case.family[1]
@@ -238,7 +225,7 @@ def parallel(_, angle, noise, **ridge):
 
 def window_flow():
     """Compute the window under gradient flow from 0 on the front page's loss, at three times."""
-    loss, task = closed(2, 60), function_classes.Affine(2, 4.0)
+    loss, task = exact_loss(2, 60), function_classes.Affine(2, 4.0)
 
     def speed(_, w):
         h = 1e-4 * (1 + w[0])
@@ -278,25 +265,16 @@ def influence(_, moved, which, steep, star, readings):
     found = respond(architecture, weights, prompt, 16.0)
     J = found.influence[0, 0]
     gamma = kriging.softmax_weights(network()["w"], x, query)[0]
-    near = (x @ query[0]).clamp(-1, 1).arccos() < math.pi / 4
+    angle = angles(x, query)[None]
     return {
         "answer": float(found.answer),
         "said": 16 * float(gamma @ y),
         "own": float(J[which - 1]),
         "total": float(J.sum()),
-        "share": float(J[near].sum() / J.sum()),
-        "headShare": float(gamma[near].sum()),
+        "share": float(near_share(J[None], angle)),
+        "headShare": float(near_share(gamma[None], angle)),
     }
 
 
-EXPLORERS = {
-    "mismatch": mismatch,
-    "offset": offset,
-    "lookup": lookup,
-    "directions": directions,
-    "parallel": parallel,
-    "hill": hill,
-    "plateau": plateau,
-    "diversity": diversity,
-    "influence": influence,
-}
+FUNCTIONS = (mismatch, offset, lookup, directions, parallel, hill, plateau, diversity, influence)
+EXPLORERS = {function.__name__: function for function in FUNCTIONS}

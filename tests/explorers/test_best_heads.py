@@ -8,9 +8,9 @@ import torch
 
 from iclutils.randomness import normal, stream
 from iclutils.window.covariates import Sphere, Stretched
-from iclutils.window.low_rank_tasks import LowRankLink
 from iclutils.window.theory import low_rank
-from iclutils.window.theory.low_rank_problem import Case, Contexts
+from iclutils.window.theory.low_rank_problem import Case
+from tests.explorers import package
 
 CONTEXTS = 2000
 STARTS = ((12.0, 6.0), (10.0, 0.5))  # a loss may have a valley near e = c and one near e = 0
@@ -30,9 +30,7 @@ def best_heads(settings, scene):
     x = Sphere(case.d).from_gaussian(z)
     if settings["J"] == "yes":
         x = Stretched(J).from_gaussian(z) @ frame  # in the basis [B, B⊥]
-    task = LowRankLink(case.B, case.link)
-    value = task.of_latent(task.cubature() @ (x @ case.B).mT)
-    sample = Contexts(x[:, :-1], x[:, -1], value[..., :-1], value[..., -1], case.sigma)
+    sample = package.sample_of(case, x)
     starts = torch.tensor(STARTS, dtype=torch.float64)
     valleys = [low_rank.minimise(sample, case.family, start) for start in starts]
     valleys = [valley for valley in valleys if valley.theta[1] >= 0]

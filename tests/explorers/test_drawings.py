@@ -82,10 +82,8 @@ EXACT = {
     ("offset", 0, "linear"): lambda n: RELU.minimum(n, 0.01),
     ("offset", 0, "with a constant"): lambda n: RELU.minimum_with_constant(n, 0.01),
     ("lookup", 1, "error"): lambda w: Lookup(8, 32).loss(w, 1.0),
-    ("diversity", 0, "new tasks"): lambda at: package.two_errors(10, at, 5, 0.01, 1e-5)["icl"],
-    ("diversity", 0, "practised tasks"): lambda at: package.two_errors(10, at, 5, 0.01, 1e-5)[
-        "idg"
-    ],
+    ("diversity", 0, "new tasks"): lambda at: package.diversity((), at, 5)["icl"],
+    ("diversity", 0, "practised tasks"): lambda at: package.diversity((), at, 5)["idg"],
     ("plateau", 0, "rare"): lambda t: package.error_at("rare", 100, 0.5, t),
     ("plateau", 0, "dominant"): lambda t: package.error_at("dominant", 100, 0.5, t),
 }

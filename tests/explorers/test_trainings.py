@@ -13,7 +13,6 @@ import torch
 
 from iclutils.randomness import normal, stream
 from iclutils.regression import experiment as regression
-from iclutils.regression.ridge import solve_dense
 from iclutils.stages import training as stages
 from iclutils.stages.prompts import probabilities
 from iclutils.window import alignment, function_classes, low_rank_tasks
@@ -66,23 +65,21 @@ def prompts_of(setting):
     q = math.isqrt(n)
     rows = []
     for block in range(STEPS // BLOCK):
-
-        def opened(what, block=block):
-            return stream(0, "pretraining", what, n, q, 0, block)
-
-        z = torch.randn(BLOCK, n + q, d, generator=opened("covariates"), dtype=torch.float64)
-        noise = torch.randn(BLOCK, n, generator=opened("noise"), dtype=torch.float64)
-        task = setting.function.sample((BLOCK,), opened("tasks"))
+        tokens, labels, tasks = (
+            stream(0, "pretraining", what, n, q, 0, block)
+            for what in ("covariates", "noise", "tasks")
+        )
+        task = setting.function.sample((BLOCK,), tasks)
         drawn = task["a"] if "a" in task else slopes(task)
-        rows.append(torch.cat([z.flatten(1), drawn, noise], 1))
+        z = normal(BLOCK, (n + q) * d, generator=tokens)
+        rows.append(torch.cat([z, drawn, normal(BLOCK, n, generator=labels)], 1))
     return torch.cat(rows)
 
 
 def slopes(task):
     """Write a task of a class on the sphere: direction, l1, l2, b, zero for what it has not."""
     none = torch.zeros(len(task["w"]), dtype=torch.float64)
-    first = task.get("l", task.get("l1", none))
-    rest = [first, task.get("l2", none), task.get("b", none)]
+    rest = [task.get("l", task.get("l1", none)), task.get("l2", none), task.get("b", none)]
     return torch.cat([task["w"], torch.stack(rest, 1)], 1)
 
 
@@ -149,16 +146,10 @@ def test_low_rank_scenes_are_of_the_package_s_law_and_so_is_their_alignment(v8):
     M = A.T @ A
     aligned = "(M, d, k) => iclExplorers.training.N.models.lowrank.alignment(M, d, k)"
     B = torch.eye(d, dtype=torch.float64)[:, :k]
-    mass = alignment.masses(M, B)
-    assert v8(aligned, M.flatten().tolist(), d, k) == pytest.approx(
-        {
-            "relevant": float(mass.relevant),
-            "spurious": float(mass.spurious),
-            "overlap": float(alignment.overlap(M, B)),
-            "rho": float(alignment.rho(M, B)),
-        },
-        rel=1e-8,
-    )
+    relevant, spurious = map(float, alignment.masses(M, B))
+    expected = {"overlap": float(alignment.overlap(M, B)), "rho": float(alignment.rho(M, B))}
+    expected |= {"relevant": relevant, "spurious": spurious}
+    assert v8(aligned, M.flatten().tolist(), d, k) == pytest.approx(expected, rel=1e-8)
 
 
 # ------------------------------------------------------------------ stages
@@ -168,16 +159,8 @@ def test_stages_take_the_package_s_steps_and_draw_by_its_law(v8):
     K, tokens, prompts = 8, 200, 4
     p, seeds = probabilities(K, 0.5), torch.Generator().manual_seed
     settings = {"K": K, "p1": 0.5, "N": tokens, "prompts": prompts, "rate": 1.0}
-    run = stages.train_reduced(
-        p,
-        tokens,
-        torch.arange(K),
-        learning_rate=1.0,
-        steps=STEPS,
-        prompts=prompts,
-        generator=seeds(0),
-        points=2 * STEPS,
-    )
+    how = {"learning_rate": 1.0, "steps": STEPS, "prompts": prompts, "points": 2 * STEPS}
+    run = stages.train_reduced(p, tokens, torch.arange(K), **how, generator=seeds(0))
     batches = stages._count_batches(p, tokens, K, prompts, seeds(0))
     draws = torch.stack([next(batches).flatten() for _ in range(STEPS)])
     found = torch.tensor(v8(FOLLOW, "stages", settings, draws.tolist(), None), dtype=torch.float64)
@@ -217,21 +200,14 @@ def test_the_same_sets_give_the_same_errors(v8, d, alpha, kappa, tau, lam):
     rho = 0.1
     setting = regression.Setting(d=d, alpha=alpha, kappa=kappa, tau=tau, rho=rho)
     drawn, tasks = setting.prompts(0, 0), setting.tasks(0, 0)
-    own, fresh = setting.moments(0, 0)
-    if setting.n < d * (d + 1):
-        features = (drawn.x[:, :, None] * drawn.v[:, None, :]).flatten(1)
-        kernel = features @ features.T + setting.n * lam / d * torch.eye(setting.n).double()
-        gamma = (features.T @ torch.linalg.solve(kernel, drawn.y)).reshape(d, d + 1)
-    else:
-        gamma = solve_dense(drawn, lam)
     settings = {"d": d, "alpha": alpha, "kappa": kappa, "rho": rho, "lambda": lam}
     size = {"n": setting.n, "ell": setting.ell, "k": setting.k}
     arrays = {"tasks": tasks, "x": drawn.x, "v": drawn.v, "y": drawn.y}
     handed = {name: value.flatten().tolist() for name, value in arrays.items()}
     found, sizes = v8(JUDGE, settings, size | {"tau": tau}, handed)
     assert sizes == size
-    expected = {"icl": fresh.error(gamma, rho), "idg": own.error(gamma, rho)}
-    assert found == pytest.approx(expected, rel=SAME)
+    [expected] = regression.errors(setting, [lam], 0, 0, tol=1e-12).tolist()
+    assert [found["icl"], found["idg"]] == pytest.approx(expected, rel=SAME)
 
 
 @pytest.mark.parametrize(("alpha", "tau"), [(0.2, 0.6), (2.0, 3.0)])
