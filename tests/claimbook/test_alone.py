@@ -59,3 +59,4 @@ def test_its_pages_run_and_its_site_is_built_without_the_science_and_torch(alone
     assert not left.exists()
     page = (alone.root / "_build" / "html" / "book" / "chapters" / f"{SOUND}.html").read_text()
     assert "This page was computed on" in page
+    assert page.count('class="verdict-line') == 2, "at the cells, where no section lists the checks"

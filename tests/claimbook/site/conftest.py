@@ -1,13 +1,12 @@
 """A ledger with a row of every verdict, reading and kind of control, and what a run found."""
 
 import io
-from types import SimpleNamespace
 
 import pytest
 from sphinx.application import Sphinx
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-from claimbook.files import ROOT
+from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Ledger, load, plain
 from claimbook.ledger.comparison import Measured
 from claimbook.runs.notebooks import Run
@@ -17,6 +16,13 @@ from claimbook.site.views import Views
 
 CLAIMS = ROOT / "tests" / "fixtures" / "fair_claims.yml"
 CHAPTER = "00_mini"
+SETTINGS = {
+    "extensions": ["myst_parser", "sphinx.ext.mathjax", "claimbook.site.mathematics"],
+    "html_math_renderer": "katex",
+    "html_theme": "basic",
+    "myst_enable_extensions": ["dollarmath"],
+    "myst_update_mathjax": False,
+}
 SEEDS = {
     "fair-holds": {"1": "holds", "2": "not holds"},
     "fair-part": {"1": "holds in part", "2": "holds in part"},
@@ -67,31 +73,21 @@ def views(content):
     close_engine()
 
 
-@pytest.fixture
-def app(content, views, monkeypatch):
-    """As much of Sphinx's application as directives, roles and events ask for."""
-    from claimbook.site import directives, marks
-
-    monkeypatch.setattr(directives, "content_of", lambda app: content)
-    for module in (directives, marks):
-        monkeypatch.setattr(module, "views_of", lambda app: views)
-    return SimpleNamespace(env=SimpleNamespace(docname=f"book/chapters/{CHAPTER}"))
-
-
 @pytest.fixture(scope="session")
 def built():
     """Return a function: the page that Sphinx alone makes of a text, and the warnings."""
 
-    def built(folder, text, prepare=lambda app: None, **settings):
-        (folder / "index.md").write_text(text, encoding="utf8")
+    def built(folder, text, prepare=lambda app: None, name="index"):
+        write_atomically(folder / f"{name}.md", text)
         warnings = io.StringIO()
         paths = [str(folder), None, str(folder / "out"), str(folder / "trees"), "html"]
-        config = {"extensions": ["myst_parser"], "html_theme": "basic", **settings}
+        config = {**SETTINGS, "root_doc": name}
         # in a world of its own: what a builder of before had registered would be a warning here
         with patch_docutils(folder), docutils_namespace():
             app = Sphinx(*paths, confoverrides=config, status=None, warning=warnings, freshenv=True)
             prepare(app)
             app.build()
-        return (folder / "out" / "index.html").read_text(encoding="utf8"), warnings.getvalue()
+        html = (folder / "out" / f"{name}.html").read_text(encoding="utf8")
+        return html, warnings.getvalue()
 
     return built
