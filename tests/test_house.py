@@ -5,6 +5,7 @@ import dataclasses
 import importlib
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from claimbook.pages import (
 MODULES = sorted(
     path.relative_to(ROOT) for package in (PACKAGE, PRESS) for path in package.rglob("*.py")
 )
+SOURCES = [*(ROOT / path for path in MODULES), *(ROOT / CHAPTERS).glob("*.md")]
 PACKAGES = (PACKAGE.name, PRESS.name)
 TESTS = ROOT / "tests" / PACKAGE.name
 SCIENCE = [path for path in MODULES if path.parts[0] == "iclutils" and path.stem != "__init__"]
@@ -77,31 +79,6 @@ def test_a_module_sees_its_tower_and_what_is_shared_and_a_theory_sees_no_model(p
             assert inside[0] in {"theory"} | data(tower), f"{path} imports {name}, a model"
 
 
-# participles and fillers, which say of a value that there is one and not which: a function's name
-# is a verb, a value's a noun
-NO_NAMES = {"found", "place", "told", "kept", "drawn", "said", "held", "wanted", "asked"}
-NO_NAMES |= {"given", "made", "was", "now"}
-RECORDED = {"asked"}  # a setting of a recorded sweep, and so it stays
-
-
-def names_of(tree: ast.AST) -> Iterator[str]:
-    """Go through the names that a module gives to functions, classes, arguments and values."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-
-
-@pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_a_name_says_what_it_names(path):
-    names = set(names_of(ast.parse((ROOT / path).read_text(encoding="utf8")))) - RECORDED
-    empty = {name for name in names if {*name.lower().split("_")} & NO_NAMES}
-    assert not empty, f"{path}: {', '.join(sorted(empty))}: say which; take the field's word"
-
-
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
 def test_a_module_fits_in_a_readers_head_and_is_worth_a_file(path):
     lines = (ROOT / path).read_text(encoding="utf8").count("\n")
@@ -131,12 +108,6 @@ def test_what_travels_together_does_not_change_on_the_way(path):
         assert not own or value.__dataclass_params__.frozen, f"{value.__name__} of {name}"
 
 
-@pytest.mark.parametrize("tower", TOWERS)
-def test_a_towers_data_are_there(tower):
-    gone = data(tower) - {path.stem for path in (PACKAGE / tower).glob("*.py")}
-    assert not gone, f"iclutils/{tower}/__init__.py names {gone} in DATA, which are no modules"
-
-
 # ------------------------------------------------------------------ chapters
 
 LONGEST_CELL = 20  # lines of code that a folded cell computes; more is a module without tests
@@ -158,17 +129,14 @@ def crowded(source: str) -> Iterator[str]:
                 yield ast.get_source_segment(source, node) or ""
 
 
-@pytest.mark.parametrize("path", MODULES, ids=module_id)
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
 def test_a_comprehension_holds_no_other_and_is_short(path):
-    for text in crowded((ROOT / path).read_text(encoding="utf8")):
-        pytest.fail(f"{path}: name what is inside, or write a loop\n{text}")
-
-
-@pytest.mark.parametrize("name", toc_chapters())
-def test_a_cells_comprehension_holds_no_other_and_is_short(name):
-    for cell in code_cells(read_chapter(chapter_path(name))):
-        for text in crowded(cell.source):
-            pytest.fail(f"{name}: name what is inside, or write a loop\n{text}")
+    if path.suffix == ".md":
+        sources = [cell.source for cell in cells_of(path.stem)]
+    else:
+        sources = [path.read_text(encoding="utf8")]
+    for text in chain(*map(crowded, sources)):
+        pytest.fail(f"name what is inside, or write a loop\n{text}")
 
 
 LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges
@@ -228,7 +196,6 @@ def test_a_chapter_has_its_bones(name):
 
 # ------------------------------------------------------------------ no hidden state
 
-SOURCES = [*PACKAGE.rglob("*.py"), *PRESS.rglob("*.py"), *(ROOT / CHAPTERS).glob("*.md")]
 HIDDEN_STATE = re.compile(
     r"torch\.manual_seed\(|random\.seed\(|set_default_(?:dtype|device)\("
     r"|os\.environ\[?.*\bCI\b|getenv\(.CI.\)"

@@ -15,8 +15,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 from claimbook import install
+from claimbook.files import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 STAMP = ".venv/.installed"
 ASKED = 'case "$*" in *stale) ;; *) echo "asked: $*" ;; esac'
 
@@ -133,13 +133,6 @@ def test_knobs_are_handed_to_the_run_and_a_page_may_be_any_of_the_book(book):
     assert any('-k "notation or 01_one"' in line for line in lines)
 
 
-def test_make_alone_lists_what_it_can_do(book):
-    code, lines = make(book)
-    assert code == 0
-    listed = {" ".join(line.split()[:2]) for line in lines}
-    assert {"make book", "make test", "make chapter"} <= listed
-
-
 # ------------------------------------------------------------------ a set-up from nothing
 
 
@@ -148,26 +141,23 @@ def test_a_set_up_of_a_folder_that_was_moved_is_made_again(book):
     assert make(book.rename(book.with_name("moved")), "-q", STAMP)[0] != 0
 
 
-def test_the_cause_that_uv_names_is_shown(fresh, tmp_path):
-    words = [
-        "  × No solution found when resolving dependencies:",
-        "  ╰─▶ Because the current Python version (3.11.2) does not satisfy Python>=3.11.5",
-        "      and soupsieve==4.1.1 depends on Python>=3.11.5, we can conclude",
-    ]
-    lines = "\n".join(f'echo "{line}" >&2' for line in words)
-    script = f'[ "$1" = venv ] && mkdir .venv && exit\n{lines}\nexit 1'
-    code, said = make(fresh, STAMP, PATH=program(tmp_path / "bin" / "uv", script))
-    assert code != 0
-    cause = "Because the current Python version (3.11.2) does not satisfy Python>=3.11.5 and soup"
-    assert f"The packages could not be installed. {cause}" in "\n".join(said)
-    assert len(said) == 4  # a step, the cause, what to do, make's own last line
+UV = """\
+printf "[%s]" "$@" >> calls
+[ "$1" = venv ] && mkdir -p .venv && exit
+echo "  × No solution found when resolving dependencies:" >&2
+echo "  ╰─▶ Because the current Python version (3.11.2) does not satisfy Python>=3.11.5" >&2
+echo "      and soupsieve==4.1.1 depends on Python>=3.11.5, we can conclude" >&2
+exit 1"""
+CAUSE = "Because the current Python version (3.11.2) does not satisfy Python>=3.11.5 and soup"
 
 
-def test_a_set_up_that_was_broken_off_begins_again_with_the_python_asked_for(fresh, tmp_path):
-    script = 'printf "[%s]" "$@" >> calls; [ "$1" = venv ] && mkdir -p .venv && exit; exit 1'
-    path = program(tmp_path / "bin" / "uv", script)
+def test_a_set_up_that_is_broken_off_names_the_cause_and_begins_again(fresh, tmp_path):
+    path = program(tmp_path / "bin" / "uv", UV)
     for _ in range(2):
-        assert make(fresh, "book", "PY=/a place/python3.11", PATH=path)[0] != 0
+        code, said = make(fresh, "book", "PY=/a place/python3.11", PATH=path)
+        assert code != 0
+        assert f"The packages could not be installed. {CAUSE}" in "\n".join(said)
+        assert len(said) == 4  # a step, the cause, what to do, make's own last line
     calls = (fresh / "calls").read_text()
     assert re.findall(r"\[(venv|pip)\]", calls) == ["venv", "pip", "venv", "pip"]
     assert calls.count("[--clear][--relocatable][--python][/a place/python3.11]") == 2
@@ -213,12 +203,6 @@ def test_the_lock_holds_each_direct_requirement_and_none_of_pytorchs_builds():
             assert str(locked[requirement.name.lower()].specifier)[2:] in requirement.specifier
     assert not [name for name in locked if re.match(r"torch$|triton$|nvidia|cuda", name)]
     assert not [pin for pin in locked.values() if not str(pin.specifier).startswith("==")]
-
-
-def test_the_builds_of_pytorch_are_cut_out_of_a_lock():
-    lock = "tornado==6 \\\n    --hash=sha256:a\n"
-    builds = "torch==2 \\\n    --hash=sha256:b \\\n    --hash=sha256:c\ncuda-x==1 ; a \\\n  d\n"
-    assert install.BUILDS.sub("", builds + lock + builds) == lock
 
 
 def test_conda_brings_the_tools_and_a_python_for_the_lock_and_the_oldest_is_said():
