@@ -263,6 +263,29 @@ def fresh_error(
     return crossed_mean(prompt_errors(theta, counts, targets).mT)
 
 
+def trained_error(
+    p: Float[Tensor, " K"],
+    N: int,
+    targets: Int[Tensor, " columns"],
+    *,
+    learning_rate: float,
+    steps: int,
+    batch: int,
+    prompts: int,
+    draws: torch.Generator,
+    fresh: torch.Generator,
+) -> Estimate:
+    """Train columns on prompts of N tokens, ``batch`` a step, and compute the error at the end.
+
+    Training draws from ``draws``; the ``prompts`` of the test come from ``fresh``. Raises as
+    :func:`train_reduced` and :func:`fresh_error`.
+    """
+    run = train_reduced(
+        p, N, targets, learning_rate=learning_rate, steps=steps, prompts=batch, generator=draws
+    )
+    return fresh_error(run.theta[-1], p, N, targets, prompts=prompts, generator=fresh)
+
+
 def relative_fall(
     trajectory: Trajectory,
     counts: Float[Tensor, "prompts K"],

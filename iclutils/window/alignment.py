@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from iclutils import validation
+from iclutils.stats import Estimate, estimate
 from iclutils.window.low_rank_tasks import complement
 
 TIED = 1e-6  # of the largest eigenvalue: far more than rounding, far less than what training does
@@ -54,6 +55,14 @@ def rho(M: Matrices, B: Bases) -> Float[Tensor, "*both"]:
     if bool(((spurious == 0) & (relevant == 0)).any()):
         raise ValueError("M must not be zero in col(B) and outside it: its ρ would be 0/0")
     return spurious / relevant
+
+
+def mean_log_rho(M: Float[Tensor, "T d d"], B: Float[Tensor, "T d k"]) -> Estimate:
+    r"""Estimate the mean over trials of :math:`\ln\rho(M,B)`, each trial with its own B.
+
+    Raises as :func:`rho`, and ``ValueError`` for fewer than 2 trials.
+    """
+    return estimate(rho(M, B).log())
 
 
 def masses(M: Matrices, B: Bases) -> Blocks:

@@ -18,8 +18,9 @@ from iclutils.randomness import stream
 from iclutils.stats import Estimate, crossed, mean_se
 from iclutils.window.attention import LENGTH, UNITS, _check, _masses, predict, weights
 from iclutils.window.covariates import Law
-from iclutils.window.function_classes import FunctionClass
+from iclutils.window.function_classes import Affine, Cosine, FunctionClass, ReLU
 from iclutils.window.prompts import Prompt, draw
+from iclutils.window.theory.full_matrix import context_loss, zonal
 
 
 class ValueSlope(NamedTuple):
@@ -70,19 +71,54 @@ def sampled_errors(
     unit: str = "linear",
     size: int = 25_000,
     chunks: int = 1,
+    queries: int = 1,
+    constant: bool = False,
 ) -> Float[Tensor, "*units prompts"]:
-    """Squared errors of each unit on ``chunks`` times ``size`` fresh prompts, one query each.
+    """Squared errors of each unit on ``chunks`` times ``size`` fresh prompts, over the queries.
 
-    All units see the same prompts. The draws are a function of (seed, role, the tasks' name, d, n,
-    chunk). Raises as :func:`~iclutils.window.attention.predict` and
-    :func:`iclutils.window.prompts.draw`.
+    All units see the same prompts; with ``constant`` every token has a last coordinate that is 1.
+    The draws are a function of (seed, role, the tasks' name, d, n, chunk). Raises as
+    :func:`~iclutils.window.attention.predict` and :func:`iclutils.window.prompts.draw`.
     """
+    validation.flag("constant", constant)
     errors = []
     for chunk in range(validation.whole("chunks", chunks)):
         draws = stream(seed, role, function.name, covariates.d, n, chunk)
-        prompt = draw(function, covariates, n, sigma, 1, (size,), draws)
-        errors.append((predict(M.unsqueeze(-3), prompt, unit) - prompt.target).square().squeeze(-1))
+        prompt = draw(function, covariates, n, sigma, queries, (size,), draws)
+        seen = prompt.with_constant() if constant else prompt
+        errors.append((predict(M.unsqueeze(-3), seen, unit) - prompt.target).square().mean(-1))
     return torch.cat(errors, -1)
+
+
+class TwoRoutes(NamedTuple):
+    """The same prompts' losses: with their tasks and noise integrated out, and as drawn."""
+
+    integrated: Float[Tensor, " prompts"]
+    sampled: Float[Tensor, " prompts"]
+
+
+def losses_by_two_routes(
+    M: Float[Tensor, "d d"],
+    function: Affine | ReLU | Cosine,
+    covariates: Law,
+    n: int,
+    sigma: float,
+    size: int,
+    generator: torch.Generator,
+) -> TwoRoutes:
+    r"""Compute a softmax unit's loss on drawn prompts, one query each, in two ways.
+
+    The first is that of the tokens alone (:func:`iclutils.window.theory.full_matrix.context_loss`),
+    the second the squared error for the task and the noise that were drawn; both have the
+    population loss as mean. Raises as :func:`~iclutils.window.attention.weights` and
+    :func:`iclutils.window.prompts.draw`.
+    """
+    prompt = draw(function, covariates, n, sigma, 1, (size,), generator)
+    gamma = weights(M, prompt.x, prompt.query)
+    signal, spread = context_loss(zonal(function), prompt.x, prompt.query, gamma)
+    answer = (prompt.y.unsqueeze(-2) @ gamma).squeeze(-2)
+    both = signal + sigma**2 * spread, (answer - prompt.target).square()
+    return TwoRoutes(*(losses.squeeze(-1) for losses in both))
 
 
 def fit_linear_matrix(prompt: Prompt) -> Float[Tensor, "d d"]:

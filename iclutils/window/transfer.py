@@ -224,6 +224,25 @@ def smoothed_errors(
     return torch.stack(smoothed, 2)
 
 
+def start_and_ends(
+    M: Float[Tensor, "runs T records d d"], rates: int
+) -> Float[Tensor, "F T R d d"]:
+    """Take from a fleet's records what :func:`errors` compares: the start, and each rate's end.
+
+    The runs are those of F classes, each at all of the ``rates`` in turn, all from the same start;
+    R is 1 + ``rates``. Raises ``ValueError`` unless ``rates`` divides the number of runs.
+
+    >>> M = torch.arange(6.0).view(2, 1, 3, 1, 1)  # one class at two rates, three records
+    >>> start_and_ends(M, 2).flatten().tolist()
+    [0.0, 2.0, 5.0]
+    """
+    validation.shape("M", M, "runs T records d d")
+    if len(M) % validation.whole("rates", rates):
+        raise ValueError(f"rates must divide the {len(M)} runs of M; got {rates}")
+    by_class = M.view(-1, rates, *M.shape[1:])
+    return torch.cat([by_class[:, :1, :, 0], by_class[:, :, :, -1]], 1).transpose(1, 2)
+
+
 def errors(
     units: Mapping[str, Float[Tensor, "F T R d d"]],
     functions: Sequence[FunctionClass],

@@ -77,6 +77,23 @@ class Blocks:
         }
         return {name: one for name, one in scaled.items() if 0 < one.se < math.inf}
 
+    def row(self) -> dict[str, str]:
+        """Write the entries for a table, each with its standard error; a dash where it is held.
+
+        >>> Blocks(Estimate(2.0, 0.1, math.inf), NO_ENTRY, NO_ENTRY, NO_ENTRY).row()
+        {'c': '2.0000 (0.1000)', 'anisotropy / c': '–', 'off-block / c': '–', 'spurious / c': '–'}
+        """
+        over_c = {
+            "c": self.c,
+            "anisotropy / c": self.anisotropy,
+            "off-block / c": self.off_block,
+            "spurious / c": self.spurious,
+        }
+        return {
+            name: "–" if math.isinf(one.se) else f"{one.value:.4f} ({one.se:.4f})"
+            for name, one in over_c.items()
+        }
+
 
 class FullMinimum(NamedTuple):
     """The minimiser over all symmetric matrices, and its blocks."""

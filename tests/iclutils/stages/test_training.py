@@ -9,7 +9,7 @@ import torch
 from iclutils.randomness import stream
 from iclutils.stages import training
 from iclutils.stages.prompts import feature_frame, probabilities
-from iclutils.stages.theory import equal_features
+from iclutils.stages.theory import equal_features, finite_prompts
 
 
 def test_descent_forgets_nothing_but_sampling_noise():
@@ -78,6 +78,17 @@ def test_sampled_layers_are_independent_and_start_where_they_are_told():
     torch.testing.assert_close(run.theta[0, 1], eye, rtol=0, atol=1e-14)
     assert not run.theta[0, 0].any()
     assert (run.theta[-1, 0] != run.theta[-1, 1]).all()
+
+
+def test_a_long_training_leaves_the_error_of_what_is_absent():
+    p, targets = probabilities(3, 0.5), torch.tensor([1, 2])
+    how = {"learning_rate": 2.0, "batch": 8, "prompts": 4000}
+    streams = {"draws": stream(0, "training"), "fresh": stream(0, "fresh")}
+    short, long = (
+        training.trained_error(p, 8, targets, steps=steps, **how, **streams) for steps in (1, 300)
+    )
+    floor = finite_prompts.floor(3, 0.5, 8)
+    assert floor < long.value < 1.5 * floor < 0.5 * short.value
 
 
 def test_first_passage_interpolates():

@@ -1,5 +1,7 @@
 """Diagnostics of a trained matrix, on matrices made by hand."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -31,6 +33,14 @@ def test_metrics_on_a_matrix_made_by_hand(frame: torch.Tensor) -> None:
     kept = B @ torch.diag(torch.tensor([4.0, 5.0], dtype=F64)) @ B.mT
     torch.testing.assert_close(alignment.within(M, B), kept)
     assert float(alignment.rho(torch.eye(5, dtype=F64), B)) == pytest.approx(1.0)
+
+
+def test_the_mean_of_log_rho_is_over_trials_each_with_its_own_basis(frame: torch.Tensor) -> None:
+    M = torch.diag(torch.tensor([4.0, 2.0, 1.0], dtype=F64)).expand(2, 3, 3)
+    B = torch.eye(3, dtype=F64)[:, [[0, 1], [1, 2]]].transpose(0, 1)  # ρ = 1/2, and 4/1
+    mean = alignment.mean_log_rho(M, B)
+    assert mean.value == pytest.approx(math.log(2) / 2)
+    assert mean.se == pytest.approx(1.5 * math.log(2))
 
 
 def test_a_known_angle_is_found() -> None:

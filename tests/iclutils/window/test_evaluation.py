@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from iclutils.randomness import stream
+from iclutils.stats import estimate
 from iclutils.window import attention, covariates, evaluation, function_classes, prompts
 from iclutils.window.prompts import Prompt
+from iclutils.window.theory import population_loss
 from iclutils.window.theory.linear_attention import LinearUnit
 
 F64 = torch.float64
@@ -103,6 +105,26 @@ def test_sampled_errors_are_those_of_drawn_prompts() -> None:
     torch.testing.assert_close(both[1], found)
     with pytest.raises(ValueError, match="chunks"):
         evaluation.sampled_errors(M, tasks, law, 9, 0.2, 0, role="test", chunks=0)
+
+
+def test_tokens_with_a_constant_are_answered_with_it() -> None:
+    tasks, law, M = function_classes.ReLU(3), covariates.Sphere(3), torch.eye(4, dtype=F64)
+    how = {"role": "test", "size": 40, "queries": 2, "constant": True}
+    errors = evaluation.sampled_errors(M, tasks, law, 9, 0.2, 0, **how)
+    prompt = prompts.draw(tasks, law, 9, 0.2, 2, (40,), stream(0, "test", "relu", 3, 9, 0))
+    near = (prompt.x @ prompt.query.mT + 1) * prompt.y.unsqueeze(-1)  # the constant adds 1·1
+    torch.testing.assert_close(errors, (near.sum(1) - prompt.target).square().mean(1))
+
+
+def test_a_drawn_task_costs_on_average_what_the_tokens_say() -> None:
+    M, tasks = 3 * torch.eye(3, dtype=F64), function_classes.Cosine(3, 2.0)
+    draws, (w, sigma, n) = stream(0, "two routes"), (3.0, 0.5, 6)
+    both = evaluation.losses_by_two_routes(M, tasks, covariates.Sphere(3), n, sigma, 20_000, draws)
+    exact, exact_se = population_loss.sampled(3, n, stream(0, "exact")).at(tasks, sigma, w)
+    for losses in both:
+        one = estimate(losses)
+        assert abs(one.value - float(exact)) < 5 * math.hypot(one.se, float(exact_se))
+    assert both.integrated.std() < both.sampled.std() / 2  # which have the task's chance as well
 
 
 def test_the_log_of_a_mean_loss_has_the_chance_of_units_and_of_prompts(prompt: Prompt) -> None:

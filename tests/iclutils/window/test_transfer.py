@@ -137,6 +137,13 @@ def test_errors_are_those_of_one_class_at_a_time() -> None:
         assert torch.equal(found[unit][row], alone)
 
 
+def test_a_fleet_that_is_not_at_all_rates_is_refused() -> None:
+    with pytest.raises(ValueError, match="rates must divide the 3 runs"):
+        transfer.start_and_ends(torch.zeros(3, 1, 2, 3, 3), 2)
+    of_two = transfer.start_and_ends(torch.arange(8.0).view(4, 1, 2, 1, 1), 2)  # of two classes
+    assert of_two.squeeze().tolist() == [[0, 1, 3], [4, 5, 7]]
+
+
 def test_units_with_different_trials_are_refused() -> None:
     eye = torch.eye(3, dtype=F64)
     units = {"softmax": eye.expand(1, 2, 1, 3, 3), "linear": eye.expand(1, 3, 1, 3, 3)}
