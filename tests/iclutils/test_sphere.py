@@ -105,7 +105,7 @@ def test_bad_input_is_refused(call, words) -> None:  # type: ignore[no-untyped-d
 
 
 @pytest.mark.parametrize("d", [140, 200, 1000])
-@pytest.mark.parametrize("w", [2e-4, 0.3, 20.0])
+@pytest.mark.parametrize("w", [2e-4, 0.3, 0.7, 20.0])
 def test_where_bessel_functions_underflow(d, w):
     """Against the power series in w²; the first two orders are written out for small windows."""
     t = torch.tensor([w], dtype=torch.float64)
@@ -118,6 +118,9 @@ def test_where_bessel_functions_underflow(d, w):
     assert float(first[0]) == 1.0
     # rounding of sixty terms
     assert float(first[1]) == pytest.approx(w / d * sum(above) / sum(series), rel=1e-12)
+    # the term that is left out, at w² = d/500; log1p keeps the digits of a small sum
+    log_partition = float(sphere.log_partition(t, d))
+    assert log_partition == pytest.approx(math.log1p(sum(series[1:])), rel=1e-9)
     assert 0 < float(first[2]) < float(first[1]) ** 2 * d
     log = float(sphere.log_partition(t, d))
     # 1e-9 is the first order that the series for small windows leaves out

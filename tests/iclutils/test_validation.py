@@ -108,12 +108,22 @@ def test_a_range_holds_its_ends_and_nothing_beyond(check):
             RANGES[check](value)
 
 
-def test_columns_that_miss_by_a_little_are_refused():
-    basis = torch.eye(4, dtype=torch.float64)[:, :2]
-    for size, good in ((1e-12, True), (1e-6, False)):
-        moved = basis + size
-        if good:
-            validation.orthonormal("B", moved)
-            continue
-        with pytest.raises(ValueError, match="orthonormal"):
-            validation.orthonormal("B", moved)
+LENGTHS = {  # a value that is off by some share, and how much is allowed
+    "orthonormal": (
+        lambda off: validation.orthonormal("B", torch.eye(4).double()[:, :2] * (1 + off) ** 0.5),
+        1e-8,
+    ),
+    "sums to one": (
+        lambda off: validation.sums_to_one("γ", torch.full((4, 1), (1 + off) / 4).double()),
+        1e-4,
+    ),
+}
+
+
+@pytest.mark.parametrize(("check", "allowed"), LENGTHS.values(), ids=LENGTHS)
+def test_what_misses_by_more_than_rounding_is_refused(check, allowed):
+    for off in (-0.9 * allowed, 0.0, 0.9 * allowed):
+        check(off)
+    for off in (-1.1 * allowed, 1.1 * allowed):
+        with pytest.raises(ValueError, match="must"):
+            check(off)
