@@ -7,6 +7,7 @@ import pytest
 from claimbook import ledger
 from claimbook.files import ROOT
 from claimbook.site import fixes
+from claimbook.site.figures import Figure, picture
 
 STYLES = '<link rel="stylesheet" type="text/css" href="../_static/type.css?v=1" />'
 SEARCH = (
@@ -40,6 +41,12 @@ def test_the_theme_is_settled_before_anything_is_coloured():
     fixed = fixes.fix('root.dataset.theme = localStorage.getItem("theme") || "auto";')
     assert '"auto"' not in fixed
     assert "prefers-color-scheme" in fixed
+
+
+def test_a_drawing_is_shown_in_its_size():
+    svg = '<svg width="36pt" height="72pt">'  # an inch is 72 points and 96 pixels
+    image = picture("index", Figure("fig-two", "00_mini", "", "two dots", svg, {}))
+    assert (image["attributes"]["width"], image["attributes"]["height"]) == ("48", "96")
 
 
 def test_only_cells_of_tables_are_touched():

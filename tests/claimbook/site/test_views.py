@@ -53,6 +53,15 @@ def line(show, content):
     return lambda claim: show("line.html", row=content.by_id[claim], **context)
 
 
+def test_each_chapter_has_the_seed_of_its_own_run():
+    other, seeds = Content(), {"00_mini": 0, "01_next": 7}
+    records = {
+        name: SimpleNamespace(chapter=name, settings={"seed": seeds[name]}) for name in seeds
+    }
+    vars(other)["records"] = records
+    assert [other.seed(name) for name in (*seeds, "02_no_rows")] == [0, 7, None]
+
+
 def test_a_row_without_a_verdict_stops_the_build(content):
     other = Content()
     known = {name: vars(content)[name] for name in ("claims", "chapters", "runs")}
