@@ -7,6 +7,7 @@ would wait.
 
 import re
 
+import nbformat
 import pytest
 import yaml
 from small_book import EXPECTED, MEAN, SOUND, Book
@@ -92,6 +93,8 @@ def test_a_sound_page_is_green_and_any_damage_makes_one_of_the_two_sessions_red(
     failed = {page for page, tests in cells.items() if any(tests.values())}
     assert failed == {"01_raises", "10_slow", "11_dies"}
     assert failed == set(damaged.stale())
+    run = damaged.root / "_build" / "runs" / f"{SOUND}.ipynb"
+    nbformat.validate(nbformat.read(run, 4))
 
 
 @pytest.mark.parametrize(
