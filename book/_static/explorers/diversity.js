@@ -23,12 +23,12 @@ X.explorers.diversity = {
     const here = error(kappa);
     const found = KAPPAS.map(error);
     const curve = name => KAPPAS.map((at, i) => [at, found[i][name]]);
-    const level = here.icl < 1 + RHO ? "better" : "worse";
+    const level = here.icl < 1 + RHO ? "below" : "above";
     return {here, icl: curve("icl"), idg: curve("idg"), rows: [
       ["icl", "error on new tasks", here.icl], ["idg", "error on practised tasks", here.idg],
       ["gap", "gap between them", settled(here.icl - here.idg, here.icl)]],
-      summary: `With ${plain(kappa)} tasks per dimension it errs by ${show(here.idg, 2)} on `
-        + `practised tasks and by ${show(here.icl, 2)} on new ones, ${level} than answering 0.`};
+      summary: `With ${plain(kappa)} tasks per dimension its error is ${show(here.idg, 2)} on `
+        + `practised tasks and ${show(here.icl, 2)} on new ones, ${level} that of answering 0.`};
   },
   draw([panel], {kappa}, {here, icl, idg, summary}) {
     plot(panel, {label: `Both errors against the length of the list. ${words(summary)}`,
