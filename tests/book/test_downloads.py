@@ -60,16 +60,9 @@ def test_the_archive_holds_the_whole_site():
 
 
 EXECUTE = """
-import sys
-
-import iclutils
-import nbclient
-import nbformat
-
+import iclutils, nbclient.cli, sys
 assert iclutils.__file__.startswith(sys.prefix), iclutils.__file__
-notebook = nbformat.read(sys.argv[1], as_version=4)
-nbclient.NotebookClient(notebook, timeout=600).execute()
-nbformat.write(notebook, sys.argv[1])
+nbclient.cli.main()
 """
 TAKEN = "05c_task_diversity"  # the one that runs for the shortest time
 
@@ -95,7 +88,7 @@ def test_a_notebook_runs_in_an_empty_folder_with_what_the_page_names(tmp_path, r
     shutil.copy(PLACE.with_name(notebook.name), notebook)
     offered = taken_home.read(notebook)
     kernel = [python, "-m", "ipykernel", "install", "--prefix", folder / "own", "--name", "python3"]
-    for command in (kernel, [python, "-c", EXECUTE, notebook]):
+    for command in (kernel, [python, "-c", EXECUTE, "--inplace", notebook]):
         options = {"cwd": folder, "env": taken_home.outside(), "timeout": 600}
         done = subprocess.run(command, **options, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr

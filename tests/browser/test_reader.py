@@ -58,9 +58,7 @@ def test_what_a_reference_leads_to_is_shown_beside_it(page, name, link, said):
         come()
         page.clock.fast_forward(LONG)
         if name == NOTES[0][0] and come == place.focus:
-            assert not list(
-                findings(page, {"include": [".tippy-box", "[aria-describedby^=tippy]"]})
-            )
+            assert not list(findings(page, NOTE))
         assert said in note.inner_text().replace("\xa0", " ")
         box = note.bounding_box()
         assert 0 <= box["x"] <= WIDE[0] - box["width"]

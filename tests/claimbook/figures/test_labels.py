@@ -73,12 +73,3 @@ def test_a_label_before_the_start_stands_to_its_left_in_the_colour_of_its_curve_
     ax.set(xlim=(0, 2))
     assert boxes_in(ax)["start"].x1 < ax.transData.transform((1, 1))[0]
     assert ax.texts[0].get_color() == pytest.approx([0.7, 0.35, 0.0])
-
-
-@pytest.mark.parametrize("heights", [[0.0, 10.0], [0.0, 0.0, 0.0], [0.0, 1.0, 1.5, 9.0, 9.5]])
-def test_heights_move_by_as_little_as_can_be(heights):
-    moved = labels.spread(heights, 2.0)
-    assert np.diff(moved).min() >= 2.0 - 1e-12
-    assert np.mean(moved) == pytest.approx(np.mean(heights))
-    if np.diff(heights).min() >= 2.0:
-        assert moved.tolist() == heights

@@ -67,12 +67,6 @@ def test_what_is_drawn_is_in_the_table(ax, name, data, options, columns, expecte
     assert numbers(ax, *names.split()) == expected
 
 
-def test_a_map_has_a_value_at_each_place(ax):
-    figures.heat(ax, [1, 2, 3], [10, 20], [[1, 2, 3], [4, 5, 6]], "weight", vmin=0)
-    expected = [(1, 10, 1), (2, 10, 2), (3, 10, 3), (1, 20, 4), (2, 20, 5), (3, 20, 6)]
-    assert numbers(ax, "x", "y", "value") == expected
-
-
 def test_what_is_drawn_is_what_the_table_has(ax):
     figures.points(ax, [1], [Measured(3.0, 0.5)], "loss", (1.0, 0.5, 0.0))
     (bar,) = ax.containers[0].lines[2][0].get_segments()
@@ -102,9 +96,13 @@ def test_a_band_is_a_middle_and_its_spread(ax, spread, middle, low, high):
     assert vertices[:, 1].max() == pytest.approx(high)
 
 
-def test_contours_have_their_level(ax):
+def test_a_map_has_a_value_at_each_place_and_contours_have_their_level(ax):
+    figures.heat(ax, [1, 2, 3], [10, 20], [[1, 2, 3], [4, 5, 6]], "weight", vmin=0)
+    expected = [(1, 10, 1), (2, 10, 2), (3, 10, 3), (1, 20, 4), (2, 20, 5), (3, 20, 6)]
+    assert numbers(ax, "x", "y", "value") == expected
     figures.contours(ax, X, X, X[None] + 0 * X[:, None], "equal", [0.25])
-    assert {(round(x, 6), value) for x, value in numbers(ax, "x", "value")} == {(0.25, 0.25)}
+    level = {(round(x, 6), value) for x, value in numbers(ax, "x", "value")[6:]}
+    assert level == {(0.25, 0.25)}
 
 
 def test_swept_bands_are_named_by_their_values(ax):

@@ -28,13 +28,10 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-def test_colours_are_the_palette_of_the_style():
+def test_colours_are_the_palette_of_the_style_and_a_ramp_goes_from_light_to_dark():
     assert set(style.COLOURS.values()) <= {*style.CYCLE, style.BLACK}
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     assert [to_hex(colour) for colour in cycle] == style.CYCLE
-
-
-def test_a_ramp_goes_from_light_to_dark():
     brightness = [rgb_to_hsv(colour)[2] for colour in style.ramp(5)]
     assert brightness == sorted(brightness, reverse=True)
     assert len(set(brightness)) == 5
@@ -80,19 +77,12 @@ def test_a_line_stands_out_from_the_page_by_day_and_by_night(colour):
     assert contrast(in_the_dark(colour), in_the_dark("white")) >= LEAST
 
 
-def page_ground():
+def test_the_ground_is_nearly_that_of_the_pages_and_the_explorers_colours_are_seen_on_it():
     sheet = (LOOKS / "type.css").read_text(encoding="utf8")
     ground = re.search(r'html\[data-theme="dark"\] \{ --pst-color-background: (#\w+);', sheet)[1]
-    return to_rgb(ground)
-
-
-def test_the_ground_is_nearly_that_of_the_pages():
-    assert contrast(in_the_dark("white"), page_ground()) < 1.1
-
-
-def test_the_explorers_colours_are_seen_in_the_dark():
+    assert contrast(in_the_dark("white"), to_rgb(ground)) < 1.1
     sheet = (LOOKS / "explorers.css").read_text(encoding="utf8")
     light, night = re.findall(r"(?::root|html\[data-theme=\"dark\"\]) \{([^}]*)\}", sheet)[:2]
     by_day, by_night = (dict(re.findall(r"--x-(\w+): (#\w+)", part)) for part in (light, night))
     for quantity, colour in (by_day | by_night).items():
-        assert contrast(to_rgb(colour), page_ground()) > 4.5, quantity
+        assert contrast(to_rgb(colour), to_rgb(ground)) > 4.5, quantity

@@ -1,10 +1,11 @@
-"""A figure as SVG: the same bytes each time, at the width that it states."""
+"""A figure as SVG: the same bytes each time, at the width that it states; what cannot be read."""
 
 import base64
 import io
 import re
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from claimbook import figures
@@ -46,7 +47,30 @@ def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypa
 
 
 def test_a_cloud_is_dense_and_a_few_points_are_not(ax):
-    few = ax.scatter(range(10), range(10))
-    cloud = ax.scatter(range(2000), range(2000))
-    mesh = ax.pcolormesh([[1.0, 2.0]])
-    assert [svg.is_dense(artist) for artist in (few, cloud, mesh)] == [False, True, True]
+    few, cloud = (ax.scatter(range(count), range(count)) for count in (10, 2000))
+    assert [svg.is_dense(artist) for artist in (few, cloud)] == [False, True]
+
+
+def test_what_cannot_be_read_is_named():
+    figure, (axes,) = figures.panels(1, 1)
+    axes.plot([0, 1], [0, 1], label="diagonal")
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    axes.text(0.2, 0.2, "one over", fontsize=5)
+    axes.text(0.21, 0.2, "another")
+    axes.text(0.9, 0.3, "runs out of the picture").set_in_layout(False)
+    reading = svg.lettering(figure)
+    # a figure of full width is shown 350 pixels wide on a phone; given with two decimals
+    assert reading["smallest"] == pytest.approx(5 * 350 / (72 * figures.WIDTH), abs=0.01)
+    assert set(reading["faults"]) == {
+        "'one over' and 'another' overlap",
+        "'runs out of the picture' is cut off",
+    }
+
+
+def test_ticks_out_of_view_are_no_words(ax):
+    ax.plot([0, 10], [0, 1])
+    ax.set_xticks([0, 5, 10])
+    ax.set_xlim(4, 6)
+    ax.get_figure().draw_without_rendering()
+    seen = {text.get_text() for text in svg.words(ax.get_figure())}
+    assert ("5" in seen, "10" in seen) == (True, False)

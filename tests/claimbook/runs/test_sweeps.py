@@ -15,8 +15,13 @@ from claimbook.runs.sweeps import Sweep
 DEADLINE = 300.0  # seconds
 
 
-def square(*, x: int, log: str) -> dict[str, float]:
-    with open(log, "a", encoding="utf8") as file:
+def square(*, x: int, folder: str) -> dict[str, float]:
+    """Do a short job; where the file ``hold`` names it, it lasts until it is killed."""
+    hold = Path(folder, "hold")
+    while hold.exists() and x == int(hold.read_text()):
+        Path(folder, "held").touch()
+        time.sleep(0.01)
+    with Path(folder, "log").open("a", encoding="utf8") as file:
         file.write(f"{x}\n")
     return {"y": float(x * x)}
 
@@ -41,15 +46,17 @@ def wait_until(condition):
         time.sleep(0.005)
 
 
-def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatch, capfd):
-    log = tmp_path / "log"
+def squares(top, folder):
+    jobs = [{"x": x, "folder": str(folder)} for x in range(10, top)]
+    Sweep(square, jobs).run("squares", unfinished=folder / "parts", folder=folder)
+    return recorded("squares", folder)
 
+
+def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, monkeypatch, capfd):
     def extend(top, machine):
         about = sweeps_here() | {"machine": machine, "clean": False, "commit": "abc"}
         monkeypatch.setattr(sweeps, "here", lambda: about)
-        sweep = Sweep(square, [{"x": x, "log": str(log)} for x in range(10, top)])
-        sweep.run("squares", **folders)
-        return recorded("squares", tmp_path)
+        return squares(top, tmp_path)
 
     sweeps_here = sweeps.here
     old = extend(12, "an old machine")
@@ -58,7 +65,7 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatc
     assert {"command", "cpu_s", "versions", "python", "date"} <= set(old)
     assert "earlier" not in old
     new = extend(15, "a new machine")
-    assert log.read_text().split() == ["10", "11", "12", "13", "14"]
+    assert (tmp_path / "log").read_text().split() == ["10", "11", "12", "13", "14"]
     assert [row["y"] for row in new["jobs"]] == [100, 121, 144, 169, 196]
     assert new["jobs"][:2] == old["jobs"], "what was recorded is kept to the letter"
     assert new["machine"].startswith("a new machine")
@@ -66,34 +73,17 @@ def test_a_recorded_sweep_is_extended_not_repeated(tmp_path, folders, monkeypatc
     assert extend(15, "a third machine") == new
 
 
-def _run(folder: Path) -> None:
-    jobs = [{"x": x, "folder": str(folder)} for x in range(8)]
-    Sweep(cube, jobs).run("cubes", unfinished=folder / "parts", folder=folder)
-
-
-def cube(*, x: int, folder: str) -> dict[str, float]:
-    """Do a short job; where the file ``hold`` names it, it lasts until it is killed."""
-    hold = Path(folder, "hold")
-    while hold.exists() and x == int(hold.read_text()):
-        Path(folder, "held").touch()
-        time.sleep(0.01)
-    with Path(folder, "log").open("a", encoding="utf8") as file:
-        file.write(f"{x}\n")
-    return {"y": float(x**3)}
-
-
 def test_a_sweep_that_is_killed_goes_on(tmp_path):
-    (tmp_path / "hold").write_text("5")
-    first = multiprocessing.get_context("fork").Process(target=_run, args=(tmp_path,))
+    (tmp_path / "hold").write_text("13")
+    first = multiprocessing.get_context("fork").Process(target=squares, args=(15, tmp_path))
     first.start()
     wait_until((tmp_path / "held").exists)
     first.kill()
     first.join(60)
-    assert not (tmp_path / "cubes.json").exists()
+    assert not (tmp_path / "squares.json").exists()
     (tmp_path / "hold").unlink()
-    _run(tmp_path)
-    assert [row["y"] for row in recorded("cubes", tmp_path)["jobs"]] == [x**3 for x in range(8)]
-    assert sorted((tmp_path / "log").read_text().split()) == list("01234567")
+    assert [row["y"] for row in squares(15, tmp_path)["jobs"]] == [100, 121, 144, 169, 196]
+    assert sorted((tmp_path / "log").read_text().split()) == ["10", "11", "12", "13", "14"]
 
 
 def meet(*, x: int, folder: str) -> dict[str, float]:

@@ -2,9 +2,7 @@
 
 import re
 
-import pytest
-
-from claimbook.site.lecture import Explorer, SetRole, scripts
+from claimbook.site.lecture import Explorer, SetRole
 from claimbook.site.nodes import depart_tag, html_tag, visit_tag
 
 PAGE = """# A page
@@ -45,20 +43,3 @@ def test_words_set_an_explorer_of_this_page_or_lead_to_another_s(built, tmp_path
     (warning,) = warnings.splitlines()
     assert "must be: words" in warning  # what is no setting stays words
     assert "steep." in page
-
-
-FILES = "start hill window_theory numbers train_frame train_a_view train_a"
-
-
-@pytest.mark.parametrize(
-    ("names", "order"),
-    [
-        (None, "numbers train_frame window_theory hill train_a train_a_view start"),
-        ({"hill"}, "numbers window_theory hill start"),
-        ({"train_a"}, "numbers train_frame window_theory train_a train_a_view start"),
-    ],
-)
-def test_a_page_loads_its_scripts_in_an_order_in_which_they_run(tmp_path, names, order):
-    for name in FILES.split():
-        (tmp_path / f"{name}.js").touch()
-    assert [path.stem for path in scripts(names, tmp_path)] == order.split()
