@@ -1,8 +1,10 @@
-"""The site in ``_build/html`` for tests that read it: where it is, and its pages."""
+"""The site in ``_build/html`` for tests that read it: where it is, its pages and its ledger."""
 
-from pathlib import Path
+import json
+from functools import cache
 
-ROOT = Path(__file__).resolve().parents[1]
+from claimbook.files import ROOT
+
 SITE = ROOT / "_build" / "html"
 
 
@@ -17,6 +19,19 @@ def pages() -> list[str]:
 
 
 PAGES = pages()
+
+
+@cache
+def rows():
+    """Read the ledger as data."""
+    return json.loads(text_of("book/ledger.json"))
+
+
+def words(node):
+    """Return the words of a piece of a page, without the glyphs of its formulas and scripts."""
+    for hidden in node.select(".katex-html, annotation, script, style"):
+        hidden.decompose()
+    return " ".join(node.get_text().split())
 
 
 def text_of(page: str) -> str:

@@ -2,9 +2,8 @@
 
 import os
 import subprocess
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from claimbook.files import ROOT
 
 
 def test_style_and_types_are_clean():

@@ -13,22 +13,18 @@ import zipfile
 import nbformat
 import pytest
 
+from claimbook.files import ROOT
 from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 from claimbook.site.downloads import ARCHIVE
 from tests import taken_home
-from tests.built_site import PAGES, ROOT, SITE, text_of
+from tests.built_site import PAGES, SITE, rows, text_of
 
 PLACE = SITE / "book" / "downloads" / f"{ARCHIVE}.zip"
 RAW = re.compile(r"\{[a-zA-Z][\w:.-]*\}`|^\s*(?:`{3,}|:{3,})\{", re.MULTILINE)  # roles, directives
 
 
-@pytest.fixture(scope="module")
-def rows():
-    return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
-
-
 @pytest.mark.parametrize("name", toc_chapters())
-def test_a_notebook_can_be_read_on_its_own(name, rows):
+def test_a_notebook_can_be_read_on_its_own(name):
     """It is valid, has its outputs, and nothing that only the book's builder understands."""
     notebook = nbformat.read(SITE / "book" / "downloads" / f"{name}.ipynb", as_version=4)
     nbformat.validate(notebook)
@@ -43,7 +39,7 @@ def test_a_notebook_can_be_read_on_its_own(name, rows):
     assert outputs
     assert not [output for output in outputs if "scrapbook" in output.get("metadata", {})]
     texts = [str(output.get("data", {}).get("text/markdown", "")) for output in outputs]
-    own = [row["verdict"] for row in rows if row["chapter"] == name]
+    own = [row["verdict"] for row in rows() if row["chapter"] == name]
     shown = [re.match(r"\*\*\S ([a-z ]+)\*\*", one) for one in texts]
     assert sorted(match[1] for match in shown if match) == sorted(own)
 
@@ -67,7 +63,7 @@ nbclient.cli.main()
 TAKEN = "05c_task_diversity"  # the one that runs for the shortest time
 
 
-def test_a_notebook_runs_in_an_empty_folder_with_what_the_page_names(tmp_path, rows):
+def test_a_notebook_runs_in_an_empty_folder_with_what_the_page_names(tmp_path):
     """In an environment that has the locked packages, and of the book the wheel alone.
 
     The weekly workflow does it with everything downloaded, by the six lines themselves.
@@ -92,7 +88,7 @@ def test_a_notebook_runs_in_an_empty_folder_with_what_the_page_names(tmp_path, r
         options = {"cwd": folder, "env": taken_home.outside(), "timeout": 600}
         done = subprocess.run(command, **options, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    assert taken_home.differences(taken_home.read(notebook), offered, rows) == []
+    assert taken_home.differences(taken_home.read(notebook), offered, rows()) == []
     assert len(taken_home.verdicts(taken_home.read(notebook))) > 5
 
 
@@ -118,11 +114,11 @@ def in_a_cell(value):
     return "" if value is None else str(value)
 
 
-def test_the_ledger_as_data_has_every_field_of_every_row(rows):
+def test_the_ledger_as_data_has_every_field_of_every_row():
     with (SITE / "book" / "ledger.csv").open(encoding="utf8", newline="") as file:
         lines = list(csv.DictReader(file))
-    assert [row["id"] for row in rows] == [line["id"] for line in lines]
-    for row, line in zip(rows, lines, strict=True):
+    assert [row["id"] for row in rows()] == [line["id"] for line in lines]
+    for row, line in zip(rows(), lines, strict=True):
         assert line == {field: in_a_cell(value) for field, value in row.items()}
         assert all(map(line.get, NEVER_EMPTY)), row["id"]
         assert row["chapter_seconds"] > 0

@@ -8,10 +8,11 @@ import pytest
 
 from claimbook.figures.style import COLOURS
 from claimbook.figures.svg import SMALLEST
+from claimbook.files import ROOT
 from claimbook.pages import CHAPTERS, chapter_path, toc_chapters
 from claimbook.runs.notebooks import current
 from claimbook.site.figures import figures_in
-from tests.built_site import ROOT, SITE, text_of
+from tests.built_site import SITE, text_of
 
 
 @lru_cache

@@ -4,7 +4,6 @@ Links and places, ids, headings, alternative texts, formulas, outside addresses,
 the page of the ledger, row by row, against what the runs recorded.
 """
 
-import json
 import re
 from functools import cache
 from itertools import pairwise
@@ -19,7 +18,7 @@ from claimbook.pages import chapter_path, first_page, is_second, toc_chapters, t
 from claimbook.runs.notebooks import current
 from claimbook.site.cells import LAST
 from claimbook.site.lecture import FOLDER, scripts
-from tests.built_site import SITE, text_of
+from tests.built_site import SITE, rows, text_of, words
 
 CHAPTERS = toc_chapters()
 ID = re.compile(r'\sid="([^"]*)"')
@@ -44,14 +43,6 @@ def parsed(name):
 
 def article(name):
     return parsed(name).select_one("article.bd-article")
-
-
-def words(node):
-    """Return the words of a piece of a page, without glyphs and TeX of its formulas."""
-    copy = BeautifulSoup(str(node), "lxml")
-    for hidden in copy.select(".katex-html, annotation, script, style"):
-        hidden.decompose()
-    return " ".join(copy.get_text().split())
 
 
 def leads_nowhere(name, address):
@@ -115,19 +106,14 @@ def check_scripts(page, most):
 # ---------------------------------------------------------------- the ledger
 
 
-@pytest.fixture(scope="module")
-def rows():
-    return json.loads(text_of("book/ledger.json"))
-
-
-def test_the_page_of_the_ledger_has_a_card_with_its_facts_for_every_record(rows):
+def test_the_page_of_the_ledger_has_a_card_with_its_facts_for_every_record():
     recorded = {}
     for name in CHAPTERS:
         recorded |= records(current(chapter_path(name)).notebook)
     cards = {card["id"]: card for card in article("book/ledger.html").select("details.claim")}
-    assert list(cards) == [row["id"] for row in rows]
+    assert list(cards) == [row["id"] for row in rows()]
     assert set(cards) == set(recorded)
-    for row in rows:
+    for row in rows():
         card, record = cards[row["id"]], recorded[row["id"]]
         assert row["verdict"] == record.verdict
         assert (row["value"], row["half_width"]) == (record.value, record.half_width)
@@ -138,13 +124,13 @@ def test_the_page_of_the_ledger_has_a_card_with_its_facts_for_every_record(rows)
         assert bool(card.blockquote) == bool(row["printed"])
 
 
-def test_every_row_of_a_source_leads_to_functions_and_to_its_cell(rows):
+def test_every_row_of_a_source_leads_to_functions_and_to_its_cell():
     """That these are there, the test of the links sees."""
     lines = {
         line.select_one("a[href*='ledger.html#']").get_text(): line
         for line in article("book/code_index.html").select("tbody tr")
     }
-    theirs = {row["id"]: row for row in rows if row["document"] != "ours"}
+    theirs = {row["id"]: row for row in rows() if row["document"] != "ours"}
     assert lines.keys() == theirs.keys()
     without = {claim for claim, line in lines.items() if not line.select("a[href*='reference/']")}
     assert without == {"ch5c-transition"}, "its numbers were published by others"
@@ -156,9 +142,9 @@ def test_every_row_of_a_source_leads_to_functions_and_to_its_cell(rows):
 
 
 @pytest.mark.parametrize("name", CHAPTERS)
-def test_a_page_shows_its_rows_with_their_verdicts_and_leads_to_them(name, rows):
+def test_a_page_shows_its_rows_with_their_verdicts_and_leads_to_them(name):
     shown = article(f"book/chapters/{name}.html")
-    by_id = {row["id"]: row for row in rows}
+    by_id = {row["id"]: row for row in rows()}
     for line in shown.select("p.verdict-line"):
         row = by_id[line.select_one("a[aria-label^=evidence]")["href"].partition("#")[2]]
         assert words(line.select_one(".verdict")).endswith(row["verdict"])
@@ -168,7 +154,7 @@ def test_a_page_shows_its_rows_with_their_verdicts_and_leads_to_them(name, rows)
         assert line.has_attr("hidden") <= (row["verdict"] == "holds")
         assert mark["aria-label"].startswith(f"{row['verdict']}: ")
     listed = {line["id"].removeprefix("checked-") for line in shown.select("table.checked tr[id]")}
-    own = {row["id"] for row in rows if row["chapter"] == name}
+    own = {row["id"] for row in rows() if row["chapter"] == name}
     assert listed == own
     for claim in own:
         assert shown.find(id=f"check-{claim}").find_parent("details", class_="page-fold")

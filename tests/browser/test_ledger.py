@@ -1,13 +1,10 @@
 """The ledger's filter, worked by keyboard, and the addresses that lead to it."""
 
-import json
-from functools import cache
-
 import pytest
 
 from claimbook.pages import first_page
 from tests.browser.conftest import NARROW, findings, visit
-from tests.built_site import SITE
+from tests.built_site import rows
 
 LEDGER = "book/ledger.html"
 BUTTON = ".score-filters button[data-value={}]"
@@ -26,11 +23,6 @@ ADDRESSES = {
     "verdict=not-testable": {"verdict": "not-testable"},
     "chapter=05_double_descent&verdict=nonsense": {"chapter": "05_double_descent"},
 }
-
-
-@cache
-def rows():
-    return json.loads((SITE / "book" / "ledger.json").read_text(encoding="utf8"))
 
 
 @pytest.fixture(scope="module")

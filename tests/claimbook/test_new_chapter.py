@@ -1,15 +1,13 @@
 """A new chapter is green from the start, and a name that is taken is refused."""
 
 import shutil
-from pathlib import Path
 
 import pytest
-from small_book import SOUND, Book
+from small_book import ROOT, SOUND, Book
 
 from claimbook import new_chapter
 from claimbook.pages import SPECIALIST, chapter_path, toc_chapters
 
-SKELETON = Path(__file__).resolve().parents[2] / "book" / "skeleton"
 NEW = "08_covariance_shift"
 SECOND = NEW + SPECIALIST
 
@@ -18,7 +16,7 @@ SECOND = NEW + SPECIALIST
 def book(tmp_path_factory):
     small = Book(tmp_path_factory.mktemp("new")).chapter(SOUND)
     small.write()
-    shutil.copytree(SKELETON, small.root / "book" / "skeleton")
+    shutil.copytree(ROOT / "book" / "skeleton", small.root / "book" / "skeleton")
     new_chapter.add(NEW, small.root)
     return small
 

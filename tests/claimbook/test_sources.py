@@ -2,17 +2,17 @@
 
 import doctest
 import re
-from pathlib import Path
 
 import pytest
 
+from claimbook.files import ROOT
 from claimbook.ledger import load
-from claimbook.pages import first_page
+from claimbook.pages import chapter_path, first_page
 
 PAGE_OF = {row.id: chapter for chapter, block in load().chapters.items() for row in block.claims}
-BOOK = Path(__file__).resolve().parents[2] / "book"
-PAGES = [BOOK / f"{name}.md" for name in ("sources", "sources_readings", "sources_small")]
-NETWORKS = BOOK / "chapters" / "05b_trained_transformers_specialist.md"  # has two entries
+NAMES = ("sources", "sources_readings", "sources_small")
+PAGES = [ROOT / "book" / f"{name}.md" for name in NAMES]
+NETWORKS = chapter_path("05b_trained_transformers_specialist")  # has two entries
 ENTRY = re.compile(r"^\((src-\w+)\)=\n### (\w+)\. [^\n]*\n(.*?)(?=^\(src-|^## |\Z)", re.M | re.S)
 LISTED = re.compile(r"^\| \{ref\}`(\w\d+) <([\w-]+)>` \|", re.M)
 

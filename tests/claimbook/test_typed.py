@@ -9,18 +9,16 @@ import subprocess
 import sys
 import traceback
 from itertools import chain
-from pathlib import Path
 
-import jupytext
 import pytest
 import torch  # noqa: F401 (loaded once; a page still has to import it)
 from IPython.lib.pretty import pretty
 
 from claimbook.check.agreement import text_distance
 from claimbook.check.snapshot import read_expected
+from claimbook.pages import chapter_path, code_cells, is_second, read_chapter, toc_chapters
 
-CHAPTERS = Path(__file__).resolve().parents[2] / "book" / "chapters"
-PAGES = sorted(path.stem for path in CHAPTERS.glob("*.md") if "_specialist" not in path.stem)
+PAGES = [name for name in toc_chapters() if not is_second(name)]
 HIDDEN = {"hide-input", "hide-cell", "remove-input", "remove-cell", "setup", "parameters"}
 
 
@@ -49,9 +47,8 @@ def shown_by(cells):
 
 def code_of(name):
     """Return the cells in sight on a page."""
-    cells = jupytext.read(CHAPTERS / f"{name}.md").cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    return [cell.source for cell in code if not HIDDEN & set(cell.metadata.get("tags", []))]
+    cells = code_cells(read_chapter(chapter_path(name)))
+    return [cell.source for cell in cells if not HIDDEN & set(cell.metadata.get("tags", []))]
 
 
 @pytest.fixture(scope="module")

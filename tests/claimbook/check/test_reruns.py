@@ -54,9 +54,6 @@ def test_a_variant_tells_the_libraries_and_has_a_store_of_its_own(monkeypatch):
     assert perturbed.environment == {VARIANT: "perturbed:1"}
     monkeypatch.setenv(VARIANT, "default")
     assert memo.folder().name == "default"
-
-
-def test_a_book_without_the_function_is_told_what_to_name(monkeypatch):
     monkeypatch.setattr(files, "settings", dict)
     with pytest.raises(ValueError, match="must name 'perturb'"):
         reruns.read_variant("perturbed")

@@ -50,7 +50,7 @@ def page():
     return Snapshot.of(notebook())
 
 
-def test_what_a_page_shows_is_read_from_its_run(page):
+def test_what_a_page_shows_is_read_from_its_run_written_and_read_back(tmp_path, page):
     assert records(notebook()) == {"row": RECORD}
     assert page.claims == {"row": replace(CLAIM, controls={})}
     assert page.texts == {"slope": "0.33"}
@@ -59,9 +59,6 @@ def test_what_a_page_shows_is_read_from_its_run(page):
     words = {"title": "Loss", "series": "theory", "kind": "line", "colour": "#0173b2"}
     at = {"x": [0, 2, 4, 6, 8], "y": [0.001, 5.001, 10, 15, 20]}
     assert page.figures == {"fig-x": [Series(panel=1, points=9, **words, **at)]}
-
-
-def test_what_is_written_is_read_back(tmp_path, page):
     path = snapshot.expected_path("x", tmp_path)
     whole = replace(page, entries=[CLAIM])
     write_atomically(path, whole.to_yaml("# Head\n"))

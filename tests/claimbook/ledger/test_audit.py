@@ -77,11 +77,6 @@ def test_a_control_that_is_none_is_named(part, control, kind, message, mirrored)
     assert fault.startswith(f"the {kind} control 'control' (")
 
 
-def test_a_theory_made_of_the_same_draws_is_named():
-    (fault,) = findings(equal(0.271828, 0.271828, tol=0.1))
-    assert "held against itself" in fault
-
-
 @pytest.mark.parametrize(("share", "named"), [(0.79, False), (0.81, True)])
 def test_an_equality_leaves_a_fifth_of_its_margin(share, named):
     near, far = (
@@ -92,7 +87,9 @@ def test_an_equality_leaves_a_fifth_of_its_margin(share, named):
     assert findings(SLOPE, far, "wrong") == []  # its noise makes it harder to contradict
 
 
-def test_parts_and_controls_that_repeat_or_negate_each_other_are_named():
+def test_parts_and_controls_that_repeat_or_negate_each_other_or_themselves_are_named():
+    (itself,) = findings(equal(0.271828, 0.271828, tol=0.1))  # a theory of the same draws
+    assert "held against itself" in itself
     (same,) = findings(SLOPE, again=less(Estimate(-0.3137, 0.01, 19)))
     assert same.startswith("the part 'again' (-0.314 ± 0.049 < 0) is the same comparison as the")
     (negated,) = findings(SLOPE, again=NEGATED)

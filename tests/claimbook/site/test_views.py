@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 
 from claimbook.site.content import Content
 from claimbook.site.views import SIGNS, WIDTH, picture, substitutions
+from tests.built_site import words
 
 CHAPTER = "00_mini"
 PAGE = f"book/chapters/{CHAPTER}"
@@ -22,13 +23,6 @@ BADGES = {
     "fair-ours": "✓ holds",
 }
 ROWS = tuple(BADGES)
-
-
-def words(node):
-    """Return the words of a piece of a page, without the glyphs of formulas."""
-    for glyphs in node.select(".katex-html, annotation"):
-        glyphs.decompose()
-    return " ".join(node.get_text().split())
 
 
 @pytest.fixture
