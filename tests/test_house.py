@@ -1,8 +1,6 @@
 """The rules of the house, read from the files: towers, sizes, no hidden state, chapters' bones."""
 
 import ast
-import dataclasses
-import importlib
 import re
 from collections.abc import Iterator
 from itertools import chain
@@ -98,14 +96,6 @@ def test_a_module_has_a_test_file(path):
     room = [part for part in path.parts[1:-1] if part != "theory"]
     name = TESTED_WITH.get(module_id(path), path.stem)
     assert TESTS.joinpath(*room, f"test_{name}.py").exists(), "a test file for each module"
-
-
-@pytest.mark.parametrize("path", MODULES, ids=module_id)
-def test_what_travels_together_does_not_change_on_the_way(path):
-    name = module_id(path).removesuffix(".__init__")
-    for value in vars(importlib.import_module(name)).values():
-        own = dataclasses.is_dataclass(value) and value.__module__ == name
-        assert not own or value.__dataclass_params__.frozen, f"{value.__name__} of {name}"
 
 
 # ------------------------------------------------------------------ chapters

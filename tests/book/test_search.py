@@ -18,17 +18,12 @@ SEARCH = "Search._performSearch(...Search._parseQuery({}))"
 FIRST = 10
 FOUND = [  # words, and where one of the first results leads
     ("overfitting", "book/chapters/05_double_descent"),
-    ("double descent", "book/chapters/05_double_descent"),
     ("memorization", "book/chapters/05c_task_diversity"),
     ("Lipschitz", "book/chapters/01_attention_window"),
-    ("teaching", "book/lessons"),
-    ("error report", "book/maintaining"),
     ("a ridge removes the peak", "book/chapters/05_double_descent#a-ridge-removes-the-peak"),
     ("how far to look", "book/chapters/01_attention_window"),
     ("how to cite", "book/intro"),
-    ("bibtex", "book/intro"),
     ("pdf", "book/downloads"),
-    ("print", "book/downloads"),
     ("ch6-rare-exponent", "book/ledger#ch6-rare-exponent"),
     ("half_mass_cap", "book/reference/window#iclutils.window.evaluation.half_mass_cap"),
 ]

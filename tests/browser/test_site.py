@@ -33,12 +33,6 @@ STATE = """() => {
         return mark.getBoundingClientRect().left < end - 5;
       })
       .map(e => e.parentElement.textContent.slice(0, 60)),
-    "a displayed formula would not scroll in its box": all('.formula')
-      .filter(e => getComputedStyle(e).overflowX !== 'auto')
-      .map(e => e.id),
-    "a figure without a caption": all('main figure')
-      .filter(e => seen(e) && ![...e.querySelectorAll('figcaption')].every(seen))
-      .map(e => e.id),
     "not one image in a figure": all('main figure:has(img)')
       .filter(e => seen(e) && [...e.querySelectorAll('img')].filter(seen).length !== 1)
       .map(e => e.id),

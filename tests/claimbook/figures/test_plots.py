@@ -134,16 +134,6 @@ def test_a_name_that_panels_share_is_written_once_and_noted_for_all():
     }
 
 
-def test_a_legend_has_each_label_once():
-    figure, (left, right) = figures.panels(1, 2)
-    for ax in (left, right):
-        figures.curve(ax, [1], [1], "one", "exact", label="exact")
-    figures.curve(right, [1], [2], "two", "exact", label="trained")
-    figures.legend(figure)
-    (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["exact", "trained"]
-
-
 def test_a_table_leaves_out_what_nothing_has_and_colour_bars(ax):
     assert table.csv_text(ax.get_figure()).strip() in ("", '""'), "a figure without series"
     ax.get_figure().colorbar(figures.heat(ax, [1], [1], [[2.0]], "a map\nof weights"))

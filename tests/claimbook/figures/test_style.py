@@ -9,7 +9,6 @@ from matplotlib.colors import rgb_to_hsv, to_hex, to_rgb
 
 from claimbook.figures import style
 from claimbook.files import ROOT
-from claimbook.pages import chapter_path, code_of, read_chapter, toc_chapters
 
 LOOKS = ROOT / "book" / "_static"
 LEAST = 3.5  # contrast of a line with its ground; WCAG asks for 3
@@ -35,25 +34,6 @@ def test_colours_are_the_palette_of_the_style_and_a_ramp_goes_from_light_to_dark
     brightness = [rgb_to_hsv(colour)[2] for colour in style.ramp(5)]
     assert brightness == sorted(brightness, reverse=True)
     assert len(set(brightness)) == 5
-
-
-QUANTITIES = {  # of the chapters whose names begin so
-    "01 02 03 04": {"exact", "softmax", "linear", "signal", "noise", "affine", "relu", "cosine"},
-    "05": {"exact", "ICL", "IDG", "dMMSE"},
-    "06": {"exact", "dominant", "target", "other"},
-}
-
-
-@pytest.mark.parametrize("numbers", QUANTITIES)
-def test_quantities_that_meet_in_a_cell_have_colours_of_their_own(numbers):
-    """In chapter 7 those of all chapters meet: there the style of a line tells them apart."""
-    assert set.union(*QUANTITIES.values()) == style.COLOURS.keys()
-    chapters = [name for name in toc_chapters() if name[:2] in numbers.split()]
-    cells = [cell for name in chapters for cell in code_of(read_chapter(chapter_path(name)))]
-    for source in cells:
-        met = {name for name in QUANTITIES[numbers] if f'"{name}"' in source}
-        if "COLOURS[" in source:
-            assert len({style.COLOURS[name] for name in met}) == len(met), met
 
 
 # -------------------------------------------------------------- in the dark theme

@@ -4,7 +4,6 @@ import base64
 import io
 import re
 
-import numpy as np
 import pytest
 from PIL import Image
 
@@ -32,18 +31,6 @@ def test_maps_are_pictures_inside_it(ax):
     encoded = re.search(r'base64,\s*([^"]+)"', image)[1]
     picture = Image.open(io.BytesIO(base64.b64decode(encoded)))
     assert picture.width / (wide / 72) > SHARP
-
-
-def test_coordinates_are_matplotlibs_to_a_hundredth_of_a_point(drawing, monkeypatch):
-    figure = drawing()
-    short = svg.text_of(figure)
-    monkeypatch.setattr(svg, "to_hundredths", lambda attribute: attribute[0])
-    whole = svg.text_of(figure)
-    number = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-    assert number.sub("", short) == number.sub("", whole)
-    short_numbers, exact = (np.array(number.findall(text), dtype=float) for text in (short, whole))
-    assert np.abs(short_numbers - exact).max() <= 0.01
-    assert len(short) < len(whole)
 
 
 def test_a_cloud_is_dense_and_a_few_points_are_not(ax):

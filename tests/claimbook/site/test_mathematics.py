@@ -15,15 +15,6 @@ def engine():
     close_engine()
 
 
-def test_a_formula_has_glyphs_mathml_and_its_tex():
-    html = formula_html(r"w^*\sim\Lambda^{2/(d+3)}")
-    assert 'class="katex-html" aria-hidden="true"' in html
-    assert "<msup><mi>w</mi><mo>∗</mo></msup>" in html
-    assert r'<annotation encoding="application/x-tex">w^*\sim\Lambda^{2/(d+3)}</annotation>' in html
-    assert "katex-display" not in html
-    assert "katex-display" in formula_html("x", display=True)
-
-
 @pytest.mark.parametrize("tex", [r"\sigma_{\min}", r"F^{\cos}_L", r"K_{\max}^{2}", r"\cos^2 x"])
 def test_a_script_has_as_many_children_as_mathml_allows(tex):
     html = formula_html(tex)

@@ -15,9 +15,8 @@ SEARCH = (
 )
 
 
-def test_every_document_has_a_short_name_and_every_source_but_ours_an_address():
+def test_every_source_but_ours_has_an_address():
     documents = ledger.plain(ledger.load())["documents"]
-    assert not [key for key, document in documents.items() if "short" not in document]
     assert [key for key, document in documents.items() if not document.get("links")] == ["ours"]
 
 
