@@ -164,4 +164,5 @@ def test_a_page_shows_its_rows_with_their_verdicts_and_leads_to_them(name):
         whose, checked = shown.select("details.section-fold:not([open])")
         assert [words(fold.select_one("summary > h2")) for fold in (whose, checked)] == list(LAST)
         assert whose.select_one(".chapter-card")
+        assert "seed = 0" in words(shown.select_one("#run-it > .page-fold"))  # behind all else
         assert checked.select_one(".checked")

@@ -1,6 +1,8 @@
 """Argument checks: every error names the argument, its value and what is allowed."""
 
+import ast
 import math
+from pathlib import Path
 
 import pytest
 import torch
@@ -71,6 +73,26 @@ from iclutils import validation
 def test_a_wrong_argument_is_named_with_what_is_allowed(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def identifiers(tree):
+    """Go through the names of a module's arguments, values and attributes."""
+    for node in ast.walk(tree):
+        for field in ("arg", "id", "attr"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name
+
+
+def test_an_argument_is_called_in_its_checks_as_in_the_code():
+    files = Path(validation.__file__).parent.rglob("*.py")
+    trees = [ast.parse(path.read_text(encoding="utf8")) for path in files]
+    known = {name for tree in trees for name in identifiers(tree)}
+    for call in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).startswith("validation."):
+            [name] = {one.value for one in call.args[:1] if isinstance(one, ast.Constant)} or [""]
+            parts = name.split(".")  # of "prompt.x" both; other names are words for a reader
+            is_word = len(name) == 1 or not all(map(str.isidentifier, parts))  # or an axis
+            assert is_word or set(parts) <= known, name
 
 
 def test_right_arguments_pass_through():
