@@ -116,9 +116,6 @@ def test_bars_are_read_by_keyboard_and_a_mark_among_them_is_pulled_by_finger(pag
     assert read(page, "influence")["settings"]["which"] == "1"
 
 
-# ------------------------------------------------------------------ links and sentences
-
-
 @pytest.mark.parametrize("name", ["mismatch", "train_window"])
 def test_a_link_restores_settings_and_seed(page, address, name):
     unfold_at(page, address + COLLECTION)
@@ -161,9 +158,6 @@ def test_a_sentence_sets_its_explorer_and_there_is_a_way_back(page, address):
     assert sentence.bounding_box()["y"] == pytest.approx(height, abs=2)
     assert page.evaluate("document.activeElement.className") == "x-set"
     assert page.locator(".x-back").count() == 0
-
-
-# ------------------------------------------------------------------ trainings
 
 
 def test_the_player_by_keyboard(page, address):
@@ -217,10 +211,6 @@ def test_from_the_front_page_to_a_head_that_trains_in_sight(fresh, address, widt
             play.evaluate("e => e.click()")
 
 
-GLIMPSE = """() => { const root = document.querySelector('[data-explorer=glimpse]');
-  const button = root.querySelector('.x-play');
-  return [button.hidden ? '' : button.textContent,
-    Number(root.querySelector('.x-field output').dataset.value)]; }"""
 BUTTON = "words => document.querySelector('.x-play').textContent === words"
 
 
@@ -229,21 +219,23 @@ def test_the_front_page_s_window_runs_when_seen_and_stops_when_told(fresh, addre
     with fresh(reduced_motion="no-preference") as page:
         page.clock.install()
         visit(page, address + FRONT)
-        page.locator(explorer("glimpse")).scroll_into_view_if_needed()
+        root = page.locator(explorer("glimpse"))
+        root.scroll_into_view_if_needed()
+        button, output = (root.locator(which) for which in (".x-play", ".x-field output"))
         page.wait_for_function(BUTTON, arg="Pause")
         page.clock.run_for(4000)
-        page.locator(".x-play").press("Enter")
-        button, frame = page.evaluate(GLIMPSE)
-        assert button == "Play"
-        assert 0 < frame < 120
+        button.press("Enter")
+        page.wait_for_function(BUTTON, arg="Play")
+        frame = output.get_attribute("data-value")
+        assert 0 < float(frame) < 120
         page.clock.run_for(400)
-        assert page.evaluate(GLIMPSE) == ["Play", frame]
-        page.locator(".x-play").press("Enter")
+        assert output.get_attribute("data-value") == frame
+        button.press("Enter")
         page.clock.fast_forward(10_000)  # milliseconds: longer than its run
         page.wait_for_function(BUTTON, arg="Play again")
         page.emulate_media(reduced_motion="reduce")
         visit(page, address + FRONT)
-        before = page.evaluate(GLIMPSE)
+        frame = output.get_attribute("data-value")
         page.clock.run_for(800)
-        assert page.evaluate(GLIMPSE) == before
-        assert before[0] == ""
+        assert output.get_attribute("data-value") == frame
+        assert not button.is_visible()

@@ -9,14 +9,11 @@ from claimbook import files
 
 def test_a_checkout_has_both_marks(tmp_path):
     checkout = tmp_path / "checkout"
-    inside = checkout / "notes" / "deep"
-    inside.mkdir(parents=True)
-    (checkout / "_toc.yml").touch()
-    (checkout / "book").mkdir()
-    assert files.book_root(inside) == checkout
-    (checkout / "notes" / "book").mkdir()  # each mark alone is none
-    (inside / "_toc.yml").touch()
-    assert files.book_root(inside) == checkout
+    for folder in ("book", "notes/deep", "notes/book"):
+        (checkout / folder).mkdir(parents=True)
+    for folder in ("", "notes/deep"):
+        (checkout / folder / "_toc.yml").touch()
+    assert files.book_root(checkout / "notes" / "deep") == checkout  # each mark alone is none
     assert files.book_root(tmp_path) == Path(files.__file__).resolve().parents[1]
 
 

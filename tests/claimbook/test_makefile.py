@@ -82,8 +82,6 @@ def assert_refused(said, where, *arguments, **more):
     assert re.fullmatch(f"{said}\nmake: .*", "\n".join(lines))
 
 
-# ------------------------------------------------------------------ what is asked for
-
 RUNNING = ("chapter", "expected", "seeds", "portability")
 MISSPELT = {"03_three": "03_three", "../intro": "intro", "01 one": "01"}
 PAGES = "NAME must be a page of book/chapters.*; got '{}'. They are:\n01_one\n02_two"
@@ -131,9 +129,6 @@ def test_knobs_are_handed_to_the_run_and_a_page_may_be_any_of_the_book(book):
     assert any('-k "notation or 01_one"' in line for line in lines)
 
 
-# ------------------------------------------------------------------ a set-up from nothing
-
-
 def test_a_set_up_of_a_folder_that_was_moved_is_made_again(book):
     assert make(book, "-q", STAMP)[0] == 0
     assert make(book.rename(book.with_name("moved")), "-q", STAMP)[0] != 0
@@ -168,8 +163,6 @@ def test_an_old_python_and_none_at_all_are_one_line(fresh, tmp_path, few_tools):
         said = f"The set-up needs Python 3.8 or newer; .*{words}.*"
         assert_refused(said, fresh, "book", PATH=path)
 
-
-# ------------------------------------------------------------------ the pins, and what uv is told
 
 FLOOR = re.findall(r">=([\d.]+),", install.PYTHON)[0]
 

@@ -36,9 +36,6 @@ def test_colours_are_the_palette_of_the_style_and_a_ramp_goes_from_light_to_dark
     assert len(set(brightness)) == 5
 
 
-# -------------------------------------------------------------- in the dark theme
-
-
 def in_the_dark(colour):
     """Return the colour after the filter that the style names."""
     sheet = (LOOKS / "book.css").read_text(encoding="utf8")

@@ -5,6 +5,8 @@ from types import SimpleNamespace as Bare
 
 import pytest
 import yaml
+from small_book import MINI, SOUND
+from towers import TOWERS
 
 from claimbook.files import ROOT, write_atomically
 from claimbook.ledger import Ledger
@@ -12,8 +14,6 @@ from claimbook.ledger.comparison import Measured
 from claimbook.pages import CHAPTERS, chapter_path, code_of, read_chapter, toc_chapters
 from claimbook.runs import page_key
 
-MINI = ROOT / "tests" / "fixtures" / "mini" / "book"
-SOUND = "00_mini"
 PAGE = """\
 ---
 jupytext:
@@ -32,7 +32,6 @@ from iclutils.one import f
 seed = 0
 ```
 """
-TOWERS = ("window", "regression", "stages", "transformer")
 BRINGS = {"transformer": {"window", "regression", "stages"}}  # whose samplers it takes
 # the rooms that pages read; the checker and the site run no page again
 READ = {"__init__", "figures", "files", "ledger", "pages", "runs"}

@@ -25,9 +25,10 @@ def test_words_become_markdown(writer):
         nodes.math("x_1", "x_1"),
         nodes.reference("", "there", refuri="02_b.html#c"),
         nodes.reference("", "web", refuri="https://example.org"),
-        nodes.reference("", "page", refuri="../notation.html"),
+        nodes.reference("", "page ", refuri="../notation.html"),
+        nodes.reference("", "above", refuri="#above"),
     )
-    markdown = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page"
+    markdown = "a\\*b **bold** $x_1$[there](02_b.ipynb)[web](https://example.org)page above"
     assert writer.block(text) == markdown
 
 
@@ -49,12 +50,6 @@ def test_a_note_becomes_a_quotation_under_its_title(writer):
     titled = nodes.admonition("", nodes.title("", "Aside"), words)
     assert writer.block(titled) == "> **Aside**\n>\n> It is so."
     assert writer.block(nodes.note("", words.deepcopy())) == "> It is so."
-
-
-def test_addresses_lead_where_a_notebook_can_follow():
-    address = Markdown({}).address
-    assert address("02_b.html#x") == "02_b.ipynb"
-    assert address("../ledger.html") == address("#x") == ""
 
 
 def test_finished_html_has_words_of_its_own_in_a_notebook(writer):

@@ -30,9 +30,6 @@ def test_a_script_has_as_many_children_as_mathml_allows(tex):
     ("tex", "fault"),
     [
         (r"\frac{a}{", "expected '}'"),
-        (r"\nosuchcommand", "Undefined control sequence"),
-        ("x^2^3", "Double superscript"),
-        ("a & b", "Expected 'EOF'"),
         ("x = 语", "strict mode"),  # LaTeX has no such letter in a formula
         ("\N{SNOWMAN}", "Unrecognized Unicode character"),
     ],
@@ -42,26 +39,14 @@ def test_a_fault_is_in_the_words_of_katex(tex, fault):
         formula_html(tex)
 
 
-@pytest.mark.parametrize(
-    ("text", "tex"),
-    [
-        ("\na = b\n", "a = b"),
-        (r"a \\ b", r"\begin{split}a \\ b\end{split}"),
-        ("a = b\n\nc = d", r"\begin{aligned}a = b\\c = d\end{aligned}"),
-    ],
-)
-def test_displayed_formulas_follow_the_rules_of_sphinx(text, tex):
-    assert mathematics.one_formula(text) == tex
-    assert "katex-display" in formula_html(tex, display=True)
-
-
 PAGE = r"""# Page
 
 In a sentence ($x^2$), and $k$-fold, $n$; plain $y$ here.
 
 ```{math}
 :label: eq-one
-a = b
+a &= b \\
+c &= d
 ```
 
 See {eq}`eq-one`.
@@ -95,7 +80,8 @@ def test_every_formula_of_a_page_is_typeset_and_no_script_is_loaded_for_it(page)
 @pytest.mark.parametrize(
     ("piece", "count"),
     [
-        # equations are numbered, linked, and reached by keyboard
+        # equations are numbered, linked, and reached by keyboard; Sphinx's rules break their lines
+        (r"\begin{split}a", 1),
         ('<span class="eqno">(1)', 1),
         ('href="#equation-eq-one"', 2),
         ('id="equation-eq-one"', 1),

@@ -64,9 +64,6 @@ def test_a_row_without_a_verdict_stops_the_build(content):
         other.rows  # noqa: B018
 
 
-# ---------------------------------------------------------------- the card
-
-
 @pytest.mark.parametrize("claim", ROWS)
 def test_a_card_says_verdict_and_claim_and_every_comparison(card, content, claim):
     html, row = card(claim), content.by_id[claim]
@@ -120,9 +117,6 @@ def test_a_quotation_has_formulas_and_leads_to_its_source(card):
     assert card("fair-holds").blockquote.select("math")
 
 
-# ---------------------------------------------------------------- the line and the mark
-
-
 def test_a_line_says_verdict_claim_number_and_source(line):
     text = words(line("fair-holds"))
     assert text.startswith("✓ holds Steeper tasks have a narrower window. Measured: 1.02 ± 0.33 (")
@@ -168,9 +162,6 @@ def test_a_picture_holds_its_dot_where_the_value_is_allowed(content, claim):
         above, apart = part["value"] > part["bound"], abs(part["value"] - part["bound"])
         inside = {">": above, "<": not above, "=": apart < part["margin"]}[part["test"]]
         assert (at.start < at.dot < at.end) == inside
-
-
-# ---------------------------------------------------------------- tables and counts
 
 
 def test_the_table_of_a_page_leads_to_its_rows(show, content):
