@@ -88,6 +88,8 @@ def check_words(article):
         assert formula.select_one(".katex .katex-html"), formula.get_text()[:80]
         assert formula.select_one(".katex math"), "a screen reader needs it"
     assert not article.select(".katex-error, .MathJax")
+    for section in article.select("section"):
+        assert not "".join(section.find_all(string=True, recursive=False)).strip(), "stray words"
     meant = ("pre", "code", "script", "annotation")
     raw = article.find_all(string=RAW)
     assert not [text for text in raw if not text.find_parent(meant)]
