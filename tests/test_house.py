@@ -102,7 +102,6 @@ def test_a_module_has_a_test_file(path):
 
 LONGEST_CELL = 20  # lines of code that a folded cell computes; more is a module without tests
 MOST_FUNCTIONS = 2  # that a folded cell defines: a method belongs in its tower, typed and tested
-MORE_FUNCTIONS = {"08_whole_transformer": 3}  # three readings of one record, a line each
 COMPREHENSIONS = {ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
 
 
@@ -158,9 +157,7 @@ def test_folded_cells_are_short_figures_note_what_they_draw_and_checks_only_chec
         if is_folded and not is_figure(cell) and shown.get("code_prompt_show") != "Set-up":
             assert length(source) <= LONGEST_CELL, source
             functions = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef)]
-            assert len(functions) <= MORE_FUNCTIONS.get(name, MOST_FUNCTIONS), (
-                f"move one to its tower\n{source}"
-            )
+            assert len(functions) <= MOST_FUNCTIONS, f"move one to its tower\n{source}"
         if "ledger.check(" in source:
             defined = any(isinstance(node, ast.FunctionDef) for node in ast.walk(ast.parse(source)))
             assert length(source) <= LONGEST_CHECK, source

@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -78,6 +79,14 @@ def fleets_of(jobs: Sequence[Job], K: int, optimiser: str) -> list[Job]:
 def curve_of(job: Job, what: str, kind: str) -> Float[Tensor, "points networks"]:
     """Read one of ``error``, ``own`` and ``dominant`` for the queries of a kind."""
     return torch.tensor(job[what][kind], dtype=torch.float64)
+
+
+def curve_at(
+    job: Job, what: str, kind: str, steps: Float[Tensor, " networks"]
+) -> Float[Tensor, " networks"]:
+    """Read :func:`curve_of` of each network after its own ``steps``, linear between the records."""
+    each = zip(steps, curve_of(job, what, kind).T, strict=True)
+    return torch.tensor([np.interp(step, job["at"], curve) for step, curve in each])
 
 
 def exponent_in_K(logs: Mapping[int, Float[Tensor, " networks"]]) -> stats.Estimate:

@@ -12,6 +12,7 @@ Both are about one for a method, and zero for an answer by heart. The arguments 
 are the names of the settings in the record's file, and so stay as they are.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -23,6 +24,7 @@ from iclutils.regression.transformer_training import Curriculum, train_by_curric
 from iclutils.regression.transformers import Architecture, Weights, forward
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import Response, influence
+from iclutils.transformer.sweep_jobs import Job
 from iclutils.transformer.theory.lists import by_heart, ridge
 
 TEST_PROMPTS = 500  # of a network on new tasks, and on those of its list
@@ -99,12 +101,31 @@ def transformer_on_list(
 
 
 def draw_prompts(
-    d: int, ell: int, rho: float, seed: int, network: int, tasks: int | None
+    d: int,
+    ell: int,
+    rho: float,
+    seed: int,
+    network: int,
+    tasks: int | None,
+    count: int = TEST_PROMPTS,
 ) -> Prompts:
     """Draw the prompts of the test of one network: on its list of ``tasks``, or new ones (None)."""
-    fleet = draw_fleet([TEST_PROMPTS], d, ell, rho, seed, tasks=tasks, role="test", first=network)
+    fleet = draw_fleet([count], d, ell, rho, seed, tasks=tasks, role="test", first=network)
     z = fleet.z[0].mT
     return Prompts(z[:, :-1, :-1], z[:, :-1, -1], z[:, -1, :-1], fleet.y[0])
+
+
+def numbers_of(
+    jobs: Sequence[Job], kind: str, what: str, who: str = "network"
+) -> dict[int, Float[Tensor, " networks"]]:
+    """Read a number of each network, or of a rival on its prompts, by the length of the list.
+
+    ``kind`` is ``"new"`` or ``"practised"``, ``what`` one of the numbers of :func:`describe`.
+    """
+    rows: dict[int, list[float]] = {job["tasks"]: [] for job in jobs}
+    for job in jobs:
+        rows[job["tasks"]].append(job[kind][who][what])
+    return {k: torch.tensor(rows[k], dtype=torch.float64) for k in sorted(rows)}
 
 
 def respond(architecture: Architecture, weights: Weights, prompts: Prompts) -> Response:

@@ -22,7 +22,7 @@ from iclutils.stages.theory.equal_features import Lookup, limit_window
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import angles, near_share, respond
 from iclutils.transformer.models import Architecture
-from iclutils.transformer.theory import kriging
+from iclutils.transformer.theory import kriging, lists
 from iclutils.window import attention, function_classes
 from iclutils.window.function_classes import CLASSES
 from iclutils.window.low_rank_tasks import LowRankLink
@@ -276,5 +276,16 @@ def influence(_, moved, which, steep, star, readings):
     }
 
 
-FUNCTIONS = (mismatch, offset, lookup, directions, parallel, hill, plateau, diversity, influence)
+def method(_, slope, sigma, readings):
+    """Compute the answers at 1 of ridge and of dMMSE with the tasks 1 and −1, and what follows."""
+    x, y = torch.tensor(readings, dtype=torch.float64).T
+    prompt = x[None, :, None], y[None], torch.ones(1, 1, dtype=torch.float64), sigma**2
+    both = lists.ridge(*prompt), lists.by_heart(*prompt, torch.tensor([[1.0], [-1.0]]).double())
+    answers = [float(one.answer) for one in both]
+    follows = [float(one.influence[0] @ x) for one in both]
+    return dict(zip(("method", "list", "follows", "listFollows"), answers + follows, strict=True))
+
+
+FUNCTIONS = (mismatch, offset, lookup, directions, parallel, hill, plateau, diversity)
+FUNCTIONS += (influence, method)
 EXPLORERS = {function.__name__: function for function in FUNCTIONS}

@@ -10,7 +10,7 @@ from claimbook.site.lecture import FOLDER
 from tests.explorers import package
 
 COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30}
-COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12}
+COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12, "method": 40}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
@@ -33,6 +33,7 @@ SAID = {
     "hill": ["answer truth off"],
     "plateau": ["done error"],
     "influence": ["answer truth own"],
+    "method": ["slope method list"],
     "diversity": ["kappa idg icl nothing"],
 }
 CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1}

@@ -45,15 +45,16 @@ function headAt(at) {
 X.explorers.influence = {
   title: "a whole transformer",
   controls: [
-    slider("moved", "move the marked label by", even(-10, 10, 0.5), 0),
-    slider("which", "marked example, counted from the left", even(1, COUNT, 1), 15),
+    slider("moved", "move the label of the ringed example by", even(-10, 10, 0.5), 0),
+    slider("which", "ringed example, counted from the left", even(1, COUNT, 1), 11),
     choice("steep", "task", [["1", "flat"], ["4", "middling"], ["16", "steep"]], "4"),
     slider("star", "place of the query (degrees)", even(-180, 180, 2), 20),
   ],
   panels: [
     {name: "One prompt, and the answers to it", height: 230, legend: [
       ["the network’s answer", "target"], ["the softmax head’s answer", "softmax"],
-      ["the hidden task", "exact"], ["examples", "other", true]]},
+      ["the hidden task", "exact"], ["examples", "other", true],
+      ["the one that you move", "recorded", true]]},
     {name: "How much each example counts", height: 220, legend: [
       ["in the network", "target"], ["in the softmax head", "softmax"]]},
   ],
@@ -78,13 +79,13 @@ X.explorers.influence = {
       rows: [["answer", "the network’s answer", settled(answer)],
         ["truth", "the hidden task there", settled(truth(L, star))],
         ["said", "the softmax head’s answer", settled(headSays(star))],
-        ["own", "influence of the marked example", own],
+        ["own", "influence of the ringed example", own],
         ["total", "sum of all influences", sum(J)],
         ["share", "share of it within 45°, network", near(J)],
         ["headShare", "share within 45°, softmax head", near(gamma)]],
-      summary: `The network answers ${show(answer, 2)}; the hidden task there is `
-        + `${show(settled(truth(L, star)), 2)}. If the marked label rises by a little, the answer `
-        + `moves ${show(own, 2)} times as much.`};
+      summary: `At the query the network answers ${show(answer, 2)}; the hidden task there is `
+        + `${show(settled(truth(L, star)), 2)}. If the ringed example’s label rises by a little, the `
+        + `answer moves ${show(own, 2)} times as much.`};
   },
   draw([prompt, strip], {which, steep, star}, {labels, J, gamma, answer, curve, head, summary}) {
     const L = Number(steep);
@@ -92,10 +93,8 @@ X.explorers.influence = {
       ticks: [-180, -90, 0, 90, 180]};
     const most = Math.max(4, 1.4 * L);
     const marked = EXAMPLES[which - 1].at;
-    const close = Math.abs(marked - star) < 36;         // two words have no room side by side
-    const marks = [{at: marked, text: close ? "" : "marked", kind: "other",
-      drag: at => ({which: nearestTo(at) + 1})},
-    {at: star, text: close ? "query, and marked" : "query", drag: "star"}];
+    const marks = [{at: marked, kind: "other", drag: at => ({which: nearestTo(at) + 1})},
+      {at: star, text: "query", drag: "star"}];
     plot(prompt, {label: `Task, examples and answers around the circle. ${words(summary)}`, x,
       y: {label: "label", range: [-most - 1, most + 1]},
       lines: [{points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",

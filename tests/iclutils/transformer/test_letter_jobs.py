@@ -57,3 +57,9 @@ def test_a_fleet_is_found_by_its_settings(job):
     assert letter_jobs.fleet_of(jobs, 3, "AdamW", p1=0.3) is jobs[2]
     with pytest.raises(ValueError, match=r"one fleet with .*; got 0"):
         letter_jobs.fleet_of(jobs, 4, "AdamW")
+
+
+def test_a_number_is_read_after_the_steps_of_each_network():
+    job = {"at": [0, 10, 20], "own": {"rare": [[0.0, 1.0], [2.0, 3.0], [4.0, 7.0]]}}
+    steps = torch.tensor([5.0, 15.0])
+    assert letter_jobs.curve_at(job, "own", "rare", steps).tolist() == [1.0, 5.0]

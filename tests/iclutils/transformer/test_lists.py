@@ -8,7 +8,13 @@ from iclutils.regression import sweep_jobs
 from iclutils.regression.transformers import Architecture
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import Response, influence
-from iclutils.transformer.lists import describe, draw_prompts, respond, transformer_on_list
+from iclutils.transformer.lists import (
+    describe,
+    draw_prompts,
+    numbers_of,
+    respond,
+    transformer_on_list,
+)
 from iclutils.transformer.theory.lists import by_heart, ridge
 
 TRAINING = {
@@ -101,3 +107,11 @@ def test_bad_input_is_refused(prompts):
         ridge(prompts.x, prompts.y, prompts.query[1:], 0.5)
     with pytest.raises(ValueError, match="listed must have shape"):
         by_heart(prompts.x, prompts.y, prompts.query, 0.5, torch.ones(2, 2))
+
+
+def test_a_record_is_read_by_the_length_of_the_list():
+    jobs = [{"tasks": k, "new": {"ridge": {"error": k + i}}} for i in (0, 1) for k in (10, 2)]
+    found = numbers_of(jobs, "new", "error", "ridge")
+    assert {k: one.tolist() for k, one in found.items()} == {2: [2, 3], 10: [10, 11]}
+    few = draw_prompts(3, 6, 0.5, 0, 0, 4, count=5)
+    assert few.x.shape == (5, 6, 3)
