@@ -122,6 +122,7 @@ def test_a_line_says_verdict_claim_number_and_source(line):
     assert text.startswith("✓ holds Steeper tasks have a narrower window. Measured: 1.02 ± 0.33 (")
     assert text.endswith("Author et al., paper · evidence")
     assert words(line("fair-ours")).endswith("asked by this book · evidence")
+    assert "cannot tell right from wrong" in words(line("fair-blunt"))
     assert line("fair-holds").find("a", href="../ledger.html#fair-holds")
 
 
