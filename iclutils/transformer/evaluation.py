@@ -18,6 +18,9 @@ from torch import Tensor
 
 from iclutils import validation
 from iclutils.transformer.models import Architecture, answers
+from iclutils.transformer.samplers import Kinks
+from iclutils.transformer.theory.kriging import kriging_weights
+from iclutils.transformer.theory.posterior import posterior_mean
 from iclutils.window.prompts import Prompt
 
 NEAR = math.pi / 4  # how far from the query an example may lie to be near: a quarter of the circle
@@ -102,6 +105,28 @@ def near_share(
     It is above 1 where influences far from the query are negative on the whole.
     """
     return (J * (angle < NEAR)).sum((-2, -1)) / J.sum((-2, -1))
+
+
+class BestAnswer(NamedTuple):
+    """The posterior mean's squared error over kriging's, and its influence within 45°."""
+
+    over_kriging: float
+    near: float
+
+
+def best_of_all(kinks: Kinks, prompt: Prompt, generator: torch.Generator) -> BestAnswer:
+    """Compare the best of all answers, the posterior mean, with the best linear one, kriging.
+
+    ``prompt`` are those of one network, the first axis, with one query each on the circle. Raises
+    as :func:`iclutils.transformer.theory.posterior.posterior_mean`, which draws from ``generator``.
+    """
+    x, query = prompt.x[0], prompt.query[0]
+    y, target = prompt.y[0], prompt.target[0, :, 0]
+    best = posterior_mean(x, y, query[:, 0], kinks.sigma, kinks.steepness, generator)
+    linear = (kriging_weights(kinks.covariance, x, query, kinks.sigma)[:, 0] * y).sum(1)
+    errors = [(answer - target).square().mean() for answer in (best.mean, linear)]
+    share = near_share(best.influence, angles(x, query))
+    return BestAnswer(float(errors[0] / errors[1]), float(share))
 
 
 def profile(

@@ -8,6 +8,7 @@ import torch
 from iclutils.randomness import normal, stream
 from iclutils.transformer.evaluation import (
     angles,
+    best_of_all,
     influence,
     near_share,
     profile,
@@ -64,6 +65,22 @@ def test_many_prompts_are_differentiated_part_by_part():
     )
     # single precision
     assert torch.allclose(found.influence[:, 590:], again.influence, atol=1e-5)
+
+
+def test_the_best_answer_errs_less_than_kriging_where_tasks_are_kinked_and_as_much_where_flat():
+    flat, steep = (Kinks(2, 24, 1.0, (L,)) for L in (0.01, 16.0))
+    found = [
+        best_of_all(
+            kinks, draw_for_networks(kinks, 1, (150,), 0, "best", [0]), stream(0, "best's draws")
+        )
+        for kinks in (flat, steep)
+    ]
+    # nothing is known of so flat a task: both answer 0, to 1 % of its size
+    assert found[0].over_kriging == pytest.approx(1, abs=0.01)
+    assert 0.3 < found[1].over_kriging < 0.95
+    # there influence is in proportion to the covariance, of which the near quarter has 30 %
+    assert found[0].near == pytest.approx(0.302, abs=0.03)
+    assert found[1].near > 0.5
 
 
 def test_shares_and_profile_by_hand():
