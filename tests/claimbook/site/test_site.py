@@ -48,6 +48,14 @@ def test_a_drawing_is_shown_in_its_size():
     assert (image["attributes"]["width"], image["attributes"]["height"]) == ("48", "96")
 
 
+def test_every_class_that_is_given_to_a_node_is_one_of_the_styles_or_scripts():
+    files = [*(ROOT / "book" / "_static").glob("*.css"), *(ROOT / "book" / "_static").glob("*.js")]
+    known = {*re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf8") for file in files))}
+    for path in (ROOT / "claimbook" / "site").glob("*.py"):
+        for classes in re.findall(r"classes=\[(.*?)\]", path.read_text(encoding="utf8")):
+            assert {*re.findall(r'"([\w-]+)"', classes)} <= known, path
+
+
 def test_only_cells_of_tables_are_touched():
     page = '<p>-1</p><table class="docutils"><td>-1</td></table><pre>1e-5</pre>'
     styled = '<table id="T_1"><th id="T_1_row0" >{}</th><td id="T_1_row0_col0" >{}</td></table>'

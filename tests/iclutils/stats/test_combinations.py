@@ -70,6 +70,14 @@ def rng_samples():
     return torch.randn(12, generator=draws).double(), 2 * torch.randn(12, generator=draws).double()
 
 
+@pytest.mark.parametrize(
+    "numbers", [(math.nan, 1, 1), (1, -1e-300, 1), (1, math.nan, 1), (1, 1, 0), (1, 1, math.nan)]
+)
+def test_what_is_no_estimate_is_refused(numbers):
+    with pytest.raises(ValueError, match="estimates must have"):
+        stats.lowest([stats.exact(1.0), stats.Estimate(*numbers)])
+
+
 def test_a_correlation_is_averaged_over_trials():
     first, second = torch.randn(2, 7, 20, generator=stream(0, "pairs"), dtype=torch.float64)
     by_scipy = [
