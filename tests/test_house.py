@@ -77,6 +77,20 @@ def test_a_module_sees_its_tower_and_what_is_shared_and_a_theory_sees_no_model(p
             assert inside[0] in {"theory"} | data(tower), f"{path} imports {name}, a model"
 
 
+# participles and fillers: a function's name is a verb, a value's a noun
+NO_NAMES = {"found", "place", "told", "kept", "drawn", "said", "held", "wanted", "asked"}
+NO_NAMES |= {"given", "made", "was", "now"}
+RECORDED = {"asked"}  # a setting of a recorded sweep, and so it stays
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_id)
+def test_a_name_says_what_it_names(path):
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf8"))):
+        name = getattr(node, "id", getattr(node, "arg", getattr(node, "name", None))) or ""
+        empty = {*name.lower().split("_")} & NO_NAMES
+        assert not empty or name in RECORDED, f"{path}: {name}: say which; take the field's word"
+
+
 @pytest.mark.parametrize("path", MODULES, ids=module_id)
 def test_a_module_fits_in_a_readers_head_and_is_worth_a_file(path):
     lines = (ROOT / path).read_text(encoding="utf8").count("\n")
