@@ -15,6 +15,7 @@ import torch
 from scipy.integrate import solve_ivp
 
 from claimbook import read_record
+from iclutils.regression import curve_analysis
 from iclutils.regression.theory import asymptotics
 from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
@@ -286,6 +287,33 @@ def method(_, slope, sigma, readings):
     return dict(zip(("method", "list", "follows", "listFollows"), answers + follows, strict=True))
 
 
+@functools.cache
+def authors_curves():
+    """Smooth the authors' errors in twenty dimensions, by thousands of steps."""
+    rows, errors = read_record("authors/wide_double_descent")["rows"], {}
+    for k in (1, 3, 10, 30, 100, 300):
+        tau, logs = curve_analysis.published_curve(rows, 20, checkpoint=k)
+        smooth = torch.nn.functional.avg_pool1d(logs.mean(1)[None], 5, 1)[0].exp()
+        errors[k] = [float(f"{error:.4g}") for error in smooth]
+    return {"prompts": [int(400 * at) for at in tau[2:-2]], "errors": errors}
+
+
+def authors_script():
+    """Write what ``longer_curves.js`` has to be, from the record."""
+    return f"""/* Errors of chapter 5b, from book/recorded/authors/wide_double_descent.json. */
+((X) => {{ X.longer =
+{json.dumps(authors_curves())}; }})(globalThis.iclExplorers ??= {{explorers: {{}}}});
+"""
+
+
+def longer(_, steps):
+    """Look at the authors' errors with five thousand prompts, and at their highest."""
+    curves = authors_curves()
+    error = dict(zip(curves["prompts"], curves["errors"][steps], strict=True))
+    place = max(error, key=error.get)
+    return {"here": (error[4800] + error[5200]) / 2, "highest": error[place], "place": place}
+
+
 FUNCTIONS = (mismatch, offset, lookup, directions, parallel, hill, plateau, diversity)
-FUNCTIONS += (influence, method)
+FUNCTIONS += (influence, method, longer)
 EXPLORERS = {function.__name__: function for function in FUNCTIONS}

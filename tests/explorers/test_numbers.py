@@ -10,7 +10,8 @@ from claimbook.site.lecture import FOLDER
 from tests.explorers import package
 
 COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30}
-COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12, "method": 40}
+COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12}
+COUNT |= {"method": 40, "longer": 6}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
@@ -35,8 +36,9 @@ SAID = {
     "influence": ["answer truth own"],
     "method": ["slope method list"],
     "diversity": ["kappa idg icl nothing"],
+    "longer": ["look here nothing null"],
 }
-CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1}
+CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1, "look": 5000, "null": 1.0625}
 UNHELD = {"share", "percent"}  # of the best share, whose place the package does not compute
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   values: Object.fromEntries(spec.controls.map(c => [c.key,
@@ -156,10 +158,13 @@ def test_the_front_page_s_window_follows_gradient_flow(v8):
         assert v8("t => iclExplorers.windowAt(4, t)", time) == pytest.approx(w, rel=3e-3)
 
 
-def test_the_network_of_the_page_is_the_record_s():
-    """Otherwise write ``package.network_script()`` there."""
-    script = (FOLDER / "influence_network.js").read_text(encoding="utf8")
-    assert script == package.network_script()
+def test_what_pages_take_from_records_is_there():
+    """Otherwise write it there, from the package."""
+    for name, script in (
+        ("influence_network", package.network_script()),
+        ("longer_curves", package.authors_script()),
+    ):
+        assert (FOLDER / f"{name}.js").read_text(encoding="utf8") == script
 
 
 def test_between_the_two_ends_lies_a_better_window(v8):
