@@ -5,7 +5,6 @@
 const {plot, show, slider, words} = X;
 const NULL = 1.0625;                                // the error of always answering 0
 const LOOK = 5000;                                  // prompts: where the text looks
-
 const TIMES = [1, 3, 10, 30, 100, 300];             // thousands of steps
 
 /** The mean over the numbers of prompts that stand nearest to the look, one on each side. */
