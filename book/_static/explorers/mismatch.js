@@ -8,8 +8,8 @@ const RATIOS = logspace(0.1, 10, 33);
 X.explorers.mismatch = {
   title: "the mismatch",
   presets: [
-    {name: "a wrong window costs", settings: {}},
-    {name: "little noise: it costs nothing",
+    {name: "noisy readings", settings: {}},
+    {name: "precise readings",
       settings: {n: 200, sigma: 0.01, d: 8, family: "relu"}},
     {name: "the paper’s Figure 5", settings: {n: 200, sigma: 0.01, d: 5, family: "affine"}},
   ],
@@ -44,8 +44,8 @@ X.explorers.mismatch = {
       ["best", "test loss at ~w~^{*}(~L~′)", found.best.loss],
       ["worse", "ratio of the two", found.worse]],
       fine: rough,
-      summary: `On tasks ${show(ratio, 3)} times as steep the learned window makes `
-        + `${show(found.worse, 3)} times the least loss.`};
+      summary: `On tasks ${show(ratio, 3)} times as steep the learned window has `
+        + `${show(found.worse, 3)} times the least possible loss.`};
   },
   draw([curve, loss], {ratio}, {w, moved, best, worse, curve: points, on, summary}, before) {
     const ghost = key => before ? [{points: before.result[key], kind: "ghost"}] : [];
