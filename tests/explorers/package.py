@@ -12,7 +12,8 @@ import json
 import math
 
 import torch
-from scipy.integrate import solve_ivp
+from scipy.integrate import dblquad, solve_ivp
+from scipy.special import hyp0f1
 
 from claimbook import read_record
 from iclutils.regression import curve_analysis
@@ -189,27 +190,44 @@ def sample_of(case, x):
     return Contexts(x[:, :-1], x[:, -1], value[..., :-1], value[..., -1], case.sigma)
 
 
-def directions(page_contexts, link, where, d, n, sigma, cv, wv, noneW, yoursW):
+def directions(page_contexts, d, n, sigma, cv, wv, noneC, yoursC):
     """Compute the low-rank numbers at the page's best windows, the least of those near."""
-    case = Case(link=link, d=d, k=2, n=n, sigma=sigma, c_v=cv if where == "apart" else None)
-    length = cv if where == "apart" else 1.0
+    case = Case(link="linear", d=d, k=2, n=n, sigma=sigma, c_v=cv)
 
     def placed(point):
-        return [*point["u"], *(length * x for x in point["v"])]
+        return [*point["u"], *(cv * x for x in point["v"])]
 
     tokens = [[placed(x) for x in [*c["tokens"], c["query"]]] for c in page_contexts]
     sample = sample_of(case, torch.tensor(tokens, dtype=torch.float64))
 
-    def loss(wu, mass):
-        M = wu * case.family[0] + mass * case.family[1]
+    def loss(c, mass):
+        M = c * case.family[0] + mass * case.family[1]
         return float(low_rank.loss_at(sample, M).mean())
 
     numbers = {}
-    for name, at, share in (("none", noneW, 0.0), ("yours", yoursW, wv)):
+    for name, at, share in (("none", noneC, 0.0), ("yours", yoursC, wv)):
         numbers[name] = loss(at, share * at)
         for factor in (0.8, 1.25):
             assert loss(factor * at, share * factor * at) > numbers[name] * (1 - 1e-3)
     return numbers
+
+
+def cloud(_, c, g):
+    """Compute centre and variance of the cloud in twenty dimensions, the query at 0.2."""
+    d, z = 20, 0.2
+
+    def moment(power):
+        def weight(y, x):
+            rest = 1 - x * x - y * y
+            factor = hyp0f1((d - 2) / 2, g * g * (1 - z * z) * rest / 4)
+            return x**power * rest ** ((d - 4) / 2) * math.exp(c * z * x) * factor
+
+        return dblquad(weight, -1, 1, 0, lambda x: math.sqrt(1 - x * x), epsrel=1e-8)[0]
+
+    total, first, second = map(moment, range(3))
+    centre, kappa = first / total, g * g * (1 - z * z) / (2 * (d - 2))
+    numbers = {"centre": centre, "variance": second / total - centre**2}
+    return numbers | {"formula": 1 / (d + 2 * kappa)}
 
 
 def parallel(_, angle, noise, **ridge):
@@ -314,6 +332,6 @@ def longer(_, steps):
     return {"here": (error[4800] + error[5200]) / 2, "highest": error[place], "place": place}
 
 
-FUNCTIONS = (mismatch, offset, lookup, directions, parallel, hill, plateau, diversity)
-FUNCTIONS += (influence, method, longer)
+FUNCTIONS = (mismatch, offset, lookup, directions, cloud, parallel, hill, plateau)
+FUNCTIONS += (diversity, influence, method, longer)
 EXPLORERS = {function.__name__: function for function in FUNCTIONS}

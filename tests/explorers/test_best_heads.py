@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from iclutils.randomness import normal, stream
-from iclutils.window.covariates import Sphere, Stretched
+from iclutils.window.covariates import Stretched
 from iclutils.window.theory import low_rank
 from iclutils.window.theory.low_rank_problem import Case
 from tests.explorers import package
@@ -24,11 +24,13 @@ SHOWN = "(settings, seed) => iclExplorers.bestHeads(settings, seed) ?? null"
 
 def best_heads(settings, scene):
     """Find the heads cBBᵀ + eB⊥B⊥ᵀ of least loss, (c, e, loss) each; e ≥ 0, as in trained M."""
-    case = Case(link=settings["link"], d=settings["d"], k=settings["k"], n=50, sigma=0.01)
+    link, d, k, points = (settings[name] for name in ("link", "d", "k", "J"))
+    length = 1.0 if points == "apart" else None
+    case = Case(link=link, d=d, k=k, n=50, sigma=0.01, c_v=length)
     frame, J = (torch.tensor(scene[key]).double().view(case.d, case.d) for key in ("frame", "J"))
     z = normal(CONTEXTS, case.n + 1, case.d, generator=stream(0, "best heads", case.d))
-    x = Sphere(case.d).from_gaussian(z)
-    if settings["J"] == "yes":
+    x = case.covariates.from_gaussian(z)
+    if points == "yes":
         x = Stretched(J).from_gaussian(z) @ frame  # in the basis [B, B⊥]
     sample = package.sample_of(case, x)
     starts = torch.tensor(STARTS, dtype=torch.float64)
@@ -42,10 +44,10 @@ def best_heads(settings, scene):
         yield name, {"c": c, "e": e, "loss": head.loss}
 
 
-@pytest.mark.parametrize("preset", range(5))
+@pytest.mark.parametrize("preset", range(8))
 def test_the_best_heads_are_the_package_s(v8, preset):
     presets = v8(PRESETS)
-    assert len(presets) == 5
+    assert len(presets) == 8
     at = presets[preset]
     shown = v8(SHOWN, at, 0)
     for name, head in best_heads(at, v8(SCENE, at)):

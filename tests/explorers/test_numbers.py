@@ -9,7 +9,7 @@ import pytest
 from claimbook.site.lecture import FOLDER
 from tests.explorers import package
 
-COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30}
+COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30, "cloud": 8}
 COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12}
 COUNT |= {"method": 40, "longer": 6}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
@@ -30,7 +30,8 @@ SAID = {
     "parallel": ["angle size made"],
     "offset": ["n unit gained left", "n apart"],
     "lookup": ["K rho tokens linear softmax bayes crossing", "K rho tokens linear softmax bayes"],
-    "directions": ["cost", "share percent cost"],
+    "directions": ["yours none"],
+    "cloud": ["centre query variance"],
     "hill": ["answer truth off"],
     "plateau": ["done error"],
     "influence": ["answer truth own"],
@@ -39,7 +40,7 @@ SAID = {
     "longer": ["look here nothing null"],
 }
 CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1, "look": 5000, "null": 1.0625}
-UNHELD = {"share", "percent"}  # of the best share, whose place the package does not compute
+CONSTANT |= {"query": 0.2}
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   values: Object.fromEntries(spec.controls.map(c => [c.key,
     c.options ? c.options.map(o => o[0]) : c.values])),
@@ -83,15 +84,14 @@ def check_said(name, said, known):
     texts = [text.rstrip(".") for text in re.findall(NUMBER, said)]
     [keys] = [keys for keys in map(str.split, SAID[name]) if len(keys) == len(texts)]
     for key, text in zip(keys, texts, strict=True):
-        if key not in UNHELD:
-            near = pytest.approx(known[key], abs=half_a_unit(text), rel=1e-9)
-            assert as_number(text) == near, (key, said)
+        near = pytest.approx(known[key], abs=half_a_unit(text), rel=1e-9)
+        assert as_number(text) == near, (key, said)
 
 
 def contexts(v8, name, at):
     """Return the drawn contexts where the explorer uses them, and the name of its method."""
     if name == "directions":
-        where = [at["where"], at["d"], at["n"]]
+        where = [at["d"], at["n"]]
         return v8("where => iclExplorers.lowrankContexts(...where)", where), "drawn"
     if name not in ("mismatch", "offset"):
         return (), ""
@@ -107,7 +107,7 @@ def test_the_numbers_are_the_package_s(v8, name):
         t, method = contexts(v8, name, at)
         given = dict(at)
         if name == "directions":  # its places of the least errors, which are tested
-            given |= {key: values[key] for key in ("noneW", "yoursW")}
+            given |= {key: values[key] for key in ("noneC", "yoursC")}
         if answer.get("readings"):
             given["readings"] = answer["readings"]
         expected = package.EXPLORERS[name](t, **given)

@@ -16,7 +16,7 @@ from iclutils.regression import experiment as regression
 from iclutils.stages import training as stages
 from iclutils.stages.prompts import probabilities
 from iclutils.window import alignment, function_classes, low_rank_tasks
-from iclutils.window.covariates import Sphere, Stretched
+from iclutils.window.covariates import Sphere, Stretched, TwoSubspaces
 from iclutils.window.low_rank_tasks import LowRankLink
 from iclutils.window.pretraining import BLOCK, Schedule, Setting, pretrain
 
@@ -96,11 +96,12 @@ def lowrank(link, stretched):
     d, k, n, sigma = 6, 2, 30, 0.01
     B = low_rank_tasks.random_subspaces(1, d, k, stream(0, "training", "B"))
     J = low_rank_tasks.gram_roots(1, d, stream(0, "training", "J"))
-    covariates = Stretched(J) if stretched == "yes" else Sphere(d)
+    laws = {"yes": Stretched(J), "no": Sphere(d)}
+    laws["apart"] = TwoSubspaces(B, low_rank_tasks.complement(B))
     settings = {"d": d, "k": k, "n": n, "sigma": sigma, "link": link, "J": stretched}
     frame = torch.cat([B[0], low_rank_tasks.complement(B)[0]], 1)
     scene = {"frame": frame.flatten().tolist(), "J": J[0].flatten().tolist()}
-    setting = Setting(function=LowRankLink(B, link), covariates=covariates, n=n, sigma=sigma)
+    setting = Setting(function=LowRankLink(B, link), covariates=laws[stretched], n=n, sigma=sigma)
     return setting, settings, scene, frame
 
 
@@ -110,6 +111,7 @@ HEADS = [
     (window, ("cosine", 5, 30, 0.1, 4.0)),
     (lowrank, ("quadratic", "yes")),
     (lowrank, ("cosine", "no")),
+    (lowrank, ("linear", "apart")),
 ]
 
 

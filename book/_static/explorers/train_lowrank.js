@@ -1,5 +1,5 @@
-/* Training 4, low rank: links of a direction inside a subspace col(B), tokens stretched by J or not
-   (iclutils.window.low_rank_tasks, subspaces, alignment). */
+/* Training 4, low rank: links of a direction inside a subspace col(B), tokens stretched by J or not,
+   or of two parts of length one each (iclutils.window.low_rank_tasks, covariates, alignment). */
 iclExplorers.define(N => {
   "use strict";
   const LINKS = {
@@ -67,13 +67,20 @@ iclExplorers.define(N => {
     const m = n + Q;
     const a = N.normalise(draws.slice(m * d, m * d + k), k);
     let x = draws.slice(0, m * d);
-    if (stretched === "yes") {
+    const turn = {yes: J, apart: frame}[stretched];
+    if (stretched === "apart") // the first k coordinates in the frame, and the others
+      for (let i = 0; i < m; i++) {
+        N.normalise(x.subarray(i * d, i * d + k), k);
+        N.normalise(x.subarray(i * d + k, (i + 1) * d), d - k);
+      }
+    if (turn) {
+      const from = x;
       x = new Float64Array(m * d);
       for (let i = 0; i < m; i++)
         for (let r = 0; r < d; r++)
-          for (let c = 0; c < d; c++) x[i * d + r] += J[r * d + c] * draws[i * d + c];
+          for (let c = 0; c < d; c++) x[i * d + r] += turn[r * d + c] * from[i * d + c];
     }
-    N.normalise(x, d);
+    if (stretched !== "apart") N.normalise(x, d);
     const w = new Float64Array(d); // B a
     for (let r = 0; r < d; r++) for (let c = 0; c < k; c++) w[r] += frame[r * d + c] * a[c];
     const value = Float64Array.from({length: m}, (_, i) => {

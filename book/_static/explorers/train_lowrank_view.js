@@ -10,6 +10,9 @@
    * with a stretch for the frame and the J of seed 0: tests/explorers/test_best_heads.py.
    */
   const BEST = {
+    "linear apart 10 2": [[66.63, 0.09298, 0.002357], [0.03918, -0.001077, 0.00995]],
+    "linear apart 6 2": [[58.04, 0.08298, 0.00225], [0.03924, -0.0002715, 0.009809]],
+    "linear apart 10 3": [[14.28, 0.08864, 0.01183], [0.05768, 0.0003791, 0.01308]],
     "quadratic yes 10 2": [[11.3, 7.292, 0.01034], [-0.01829, 0.01566, 0.03464]],
     "affine yes 10 2": [[11.02, 0.2034, 0.01046], [0.06257, 0.01027, 4.07]],
     "cosine yes 10 2": [[13.02, 6.733, 0.1878], [-0.006454, 0.003159, 0.4744]],
@@ -19,7 +22,7 @@
   const headOf = ([c, e, loss]) => ({c, e, loss});
   /** The best heads {softmax, linear}, {c, e, loss} each; undefined where the table has none. */
   X.bestHeads = ({link, J, d, k}, seed) => {
-    const [softmax, linear] = (J === "no" || seed === 0) && BEST[`${link} ${J} ${d} ${k}`] || [];
+    const [softmax, linear] = (J !== "yes" || seed === 0) && BEST[`${link} ${J} ${d} ${k}`] || [];
     return softmax && {softmax: headOf(softmax), linear: headOf(linear)};
   };
 
@@ -41,6 +44,9 @@
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
     presets: [
+      {name: "two of ten directions", settings: {link: "linear", J: "apart"}},
+      {name: "two of six", settings: {link: "linear", J: "apart", d: 6}},
+      {name: "three of ten", settings: {link: "linear", J: "apart", k: 3}},
       {name: "bowls", settings: {}},
       {name: "ramps", settings: {link: "affine"}},
       {name: "waves", settings: {link: "cosine"}},
@@ -62,10 +68,11 @@
       ),
       choice(
         "J",
-        "stretch ~J~",
+        "points",
         [
-          ["yes", "on, as in the paper’s Figure 9"],
-          ["no", "off"],
+          ["yes", "stretched, as in Figure 9"],
+          ["no", "on the sphere"],
+          ["apart", "two parts of length one"],
         ],
         "yes",
       ),
