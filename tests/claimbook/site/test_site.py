@@ -50,7 +50,10 @@ def test_a_drawing_is_shown_in_its_size():
 
 def test_every_class_that_is_given_to_a_node_is_one_of_the_styles_or_scripts():
     files = [*(ROOT / "book" / "_static").glob("*.css"), *(ROOT / "book" / "_static").glob("*.js")]
-    known = {*re.findall(r"[\w-]+", "".join(file.read_text(encoding="utf8") for file in files))}
+    styles = "".join(file.read_text(encoding="utf8") for file in files)
+    faces = re.findall(r'@font-face \{ font-family: "(.*?)"', styles)
+    assert set(fixes.FACES) == {f"1em '{name}'" for name in faces}
+    known = {*re.findall(r"[\w-]+", styles)}
     for path in (ROOT / "claimbook" / "site").glob("*.py"):
         for classes in re.findall(r"classes=\[(.*?)\]", path.read_text(encoding="utf8")):
             assert {*re.findall(r'"([\w-]+)"', classes)} <= known, path

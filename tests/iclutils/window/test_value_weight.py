@@ -1,5 +1,6 @@
 """The softmax unit with a free value weight, each moment by a second, independent route."""
 
+import dataclasses
 import math
 
 import pytest
@@ -225,3 +226,5 @@ def test_the_advantage_is_over_linear_attention_with_a_constant_where_it_has_one
     assert without.value - with_constant.value == pytest.approx(gain)
     plain = math.log(unit.minimum_with_constant(50, 0.3)) - exact.log_minimum(0.3)
     assert with_constant == (pytest.approx(plain.value), plain.se, plain.dof)
+    nothing = dataclasses.replace(unit, power=0.0, linear=0.0, mean=0.0)  # tasks f = 0
+    assert value_weight.advantage(nothing, exact, 50, 0.3).value == pytest.approx(math.log(1e-9))
