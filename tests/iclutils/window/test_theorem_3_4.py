@@ -63,6 +63,14 @@ def test_windows_without_a_context_length_are_left_out() -> None:
         theorem_3_4.context_length(whole.w, 2)
 
 
+@pytest.mark.parametrize("side", ["lower", "upper"])
+def test_a_bound_that_is_met_exactly_holds_on_neither_side(side: str) -> None:
+    right = 1.0 if side == "lower" else -1.0
+    values = (right * 1e-9, 0.0, -right * 1e-9)
+    bounds = [theorem_3_4.Bound("C.1", "strict", 3, side, value, 0.0) for value in values]
+    assert [bound.holds for bound in bounds] == [True, False, False]
+
+
 def test_judgement_bites() -> None:
     judged = theorem_3_4.free_constants(4) + theorem_3_4.explicit(4)
     by_lemma = {bound.lemma: bound for bound in judged}
