@@ -93,20 +93,23 @@ X.explorers.influence = {
       ticks: [-180, -90, 0, 90, 180]};
     const most = Math.max(4, 1.4 * L);
     const marked = EXAMPLES[which - 1].at;
+    const bends = height => [KINK, KINK - 180].map(at =>
+      ({points: height.map(y => [at, y]), kind: "thin"}));
     const marks = [{at: marked, kind: "other", drag: at => ({which: nearestTo(at) + 1})},
       {at: star, text: "query", drag: "star"}];
     plot(prompt, {label: `Task, examples and answers around the circle. ${words(summary)}`, x,
       y: {label: "label", range: [-most - 1, most + 1]},
-      lines: [{points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",
+      lines: [...bends([-most - 1, most + 1]), {points: even(-180, 180, 5).map(at => [at, truth(L, at)]), kind: "exact",
         name: "hidden task"}, {points: head, kind: "softmax", name: "softmax head"},
       {points: curve, kind: "target", name: "network"}], marks,
       dots: [...EXAMPLES.map(({at}, i) => ({at: [at, labels[i]], kind: "other"})),
         {at: [marked, labels[which - 1]], kind: "recorded"}, {at: [star, answer], kind: "target"}]});
     const highest = Math.max(...J, ...gamma);
     const bars = list => EXAMPLES.map(({at}, i) => [at, list[i]]);
+    const heights = [1.1 * Math.min(-0.15 * highest, ...J), 1.1 * highest];
     plot(strip, {label: "The influence of each example on the answer at the query.", x,
-      y: {label: "influence", range: [1.1 * Math.min(-0.15 * highest, ...J), 1.1 * highest]},
-      lines: [{points: [[-180, 0], [180, 0]], kind: "thin"},
+      y: {label: "influence", range: heights},
+      lines: [...bends(heights), {points: [[-180, 0], [180, 0]], kind: "thin"},
         {points: bars(J), kind: "target", name: "network", sticks: true, aside: -1.5},
         {points: bars(gamma), kind: "softmax", name: "softmax head", sticks: true, aside: 1.5}],
       marks});

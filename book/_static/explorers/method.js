@@ -18,7 +18,7 @@ X.explorers.method = {
   title: "a method and a list",
   small: true,
   controls: [slider("slope", "slope of the hidden task", even(-1.5, 1.5, 0.05), 1),
-    slider("sigma", "noise of the labels", even(0.1, 3, 0.1), 0.3)],
+    slider("sigma", "standard deviation of the noise", even(0.1, 3, 0.1), 0.3)],
   panels: [{name: "One prompt, and two answers to it", height: 260, legend: [
     ["the method", "ICL"], ["the list", "IDG"], ["examples", "other", true]]}],
   compute({slope, sigma}) {
