@@ -105,6 +105,12 @@ def test_a_folder_is_read_at_one_glance(folder):
     assert len(inside) <= MODULES_A_FOLDER
 
 
+@pytest.mark.parametrize("path", MODULES, ids=module_id)
+def test_what_travels_together_does_not_change_on_the_way(path):
+    for line in (ROOT / path).read_text(encoding="utf8").splitlines():
+        assert not line.startswith("@dataclass") or "frozen=True" in line, f"{path}: {line}"
+
+
 @pytest.mark.parametrize("path", SCIENCE, ids=module_id)
 def test_a_module_has_a_test_file(path):
     room = [part for part in path.parts[1:-1] if part != "theory"]

@@ -180,6 +180,9 @@ def test_a_turned_matrix_loses_against_the_multiple():
     bumped = 4 * EYE + torch.diag(torch.tensor([3.0, 0.0, -3.0], dtype=F64)).expand(12, 3, 3)
     worse = full_matrix.log_excess(task, bumped, x[:, :, :10], x[:, :, 10:], 0.1)
     assert worse.value > 4 * worse.se
+    steep = function_classes.ReLU(3, L=2.0)  # twice as steep in twice the noise: the same ratio
+    twice = full_matrix.log_excess(steep, bumped, x[:, :, :10], x[:, :, 10:], 0.2)
+    assert twice.value == pytest.approx(worse.value)
     same = full_matrix.log_excess(task, 4 * EYE.expand(12, 3, 3), x[:, :, :10], x[:, :, 10:], 0.1)
     assert same.value == pytest.approx(0, abs=1e-12)
 
