@@ -8,11 +8,10 @@ search for the lowest place of a curve, and the steps of the flow (1e-8 each).
 
 import bisect
 import functools
-import json
 import math
 
 import torch
-from scipy.integrate import dblquad, solve_ivp
+from scipy.integrate import quad, solve_ivp
 from scipy.special import hyp0f1
 
 from claimbook import read_record
@@ -109,12 +108,9 @@ def error_at(kind, K, p1, t):
 
 
 def plateau(_, done, K):
-    """Compute the opening picture of chapter 6: a rare feature's error after a share of its axis.
-
-    The scripts' flow ends at an error of 0.003.
-    """
+    """Compute the opening picture of chapter 6: a rare feature's error, a share of its axis on."""
     now = done / 100 * 1.25 * flow("rare", K, 0.5).times[0.1]
-    return {"time": now, "error": max(0.003, error_at("rare", K, 0.5, now))}
+    return {"time": now, "error": max(0.003, error_at("rare", K, 0.5, now))}  # the scripts' end
 
 
 def hill(_, w, star, height, sigma, readings):
@@ -216,15 +212,12 @@ def cloud(_, c, g):
     """Compute centre and variance of the cloud in twenty dimensions, the query at 0.2."""
     d, z = 20, 0.2
 
-    def moment(power):
-        def weight(y, x):
-            rest = 1 - x * x - y * y
-            factor = hyp0f1((d - 2) / 2, g * g * (1 - z * z) * rest / 4)
-            return x**power * rest ** ((d - 4) / 2) * math.exp(c * z * x) * factor
+    def weight(x, power):
+        rest = 1 - x * x
+        factor = hyp0f1((d - 1) / 2, g * g * (1 - z * z) * rest / 4)
+        return x**power * rest ** ((d - 3) / 2) * math.exp(c * z * x) * factor
 
-        return dblquad(weight, -1, 1, 0, lambda x: math.sqrt(1 - x * x), epsrel=1e-8)[0]
-
-    total, first, second = map(moment, range(3))
+    total, first, second = (quad(weight, -1, 1, (power,))[0] for power in range(3))
     centre, kappa = first / total, g * g * (1 - z * z) / (2 * (d - 2))
     numbers = {"centre": centre, "variance": second / total - centre**2}
     return numbers | {"formula": 1 / (d + 2 * kappa)}
@@ -264,14 +257,11 @@ def network():
     return max(jobs, key=lambda job: (len(job["steepness"]), job["steps"]))
 
 
-def network_script():
-    """Write what ``influence_network.js`` has to be, from the record."""
+def records():
+    """Compute what ``influence_network.js`` and ``longer_curves.js`` have to hold."""
     job = network()
     given = {"unit": max(job["steepness"]), "w": job["w"], **job["weights"]}
-    return f"""/* The network of chapter 8, from book/recorded/08_whole_transformer.json. */
-((X) => {{ X.network =
-{json.dumps(given)}; }})(globalThis.iclExplorers ??= {{explorers: {{}}}});
-"""
+    return {"network": given, "longer": authors_curves()}
 
 
 def influence(_, moved, which, steep, star, readings):
@@ -312,22 +302,14 @@ def authors_curves():
     for k in (1, 3, 10, 30, 100, 300):
         tau, logs = curve_analysis.published_curve(rows, 20, checkpoint=k)
         smooth = torch.nn.functional.avg_pool1d(logs.mean(1)[None], 5, 1)[0].exp()
-        errors[k] = [float(f"{error:.4g}") for error in smooth]
+        errors[str(k)] = [float(f"{error:.4g}") for error in smooth]
     return {"prompts": [int(400 * at) for at in tau[2:-2]], "errors": errors}
-
-
-def authors_script():
-    """Write what ``longer_curves.js`` has to be, from the record."""
-    return f"""/* Errors of chapter 5b, from book/recorded/authors/wide_double_descent.json. */
-((X) => {{ X.longer =
-{json.dumps(authors_curves())}; }})(globalThis.iclExplorers ??= {{explorers: {{}}}});
-"""
 
 
 def longer(_, steps):
     """Look at the authors' errors with five thousand prompts, and at their highest."""
     curves = authors_curves()
-    error = dict(zip(curves["prompts"], curves["errors"][steps], strict=True))
+    error = dict(zip(curves["prompts"], curves["errors"][str(steps)], strict=True))
     place = max(error, key=error.get)
     return {"here": (error[4800] + error[5200]) / 2, "highest": error[place], "place": place}
 

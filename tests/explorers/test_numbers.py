@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from claimbook.site.lecture import FOLDER
 from tests.explorers import package
 
 COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30, "cloud": 8}
@@ -158,13 +157,10 @@ def test_the_front_page_s_window_follows_gradient_flow(v8):
         assert v8("t => iclExplorers.windowAt(4, t)", time) == pytest.approx(w, rel=3e-3)
 
 
-def test_what_pages_take_from_records_is_there():
-    """Otherwise write it there, from the package."""
-    for name, script in (
-        ("influence_network", package.network_script()),
-        ("longer_curves", package.authors_script()),
-    ):
-        assert (FOLDER / f"{name}.js").read_text(encoding="utf8") == script
+def test_what_pages_take_from_records_is_there(v8):
+    """Otherwise write it there: ``json.dumps`` of each."""
+    for name, value in package.records().items():
+        assert v8(f"() => iclExplorers.{name}") == value
 
 
 def test_between_the_two_ends_lies_a_better_window(v8):
