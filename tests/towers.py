@@ -11,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "iclutils"
 PRESS = ROOT / "claimbook"
+LIBRARIES = {"torch", "numpy", "scipy", "jaxtyping"}  # all that the science needs
 STATS = "stats"  # shared by the towers, and a folder for its size
 SHARED = {STATS, *(path.stem for path in PACKAGE.glob("*.py"))} - {"__init__"}
 TOWERS = tuple(sorted({path.parent.name for path in PACKAGE.glob("*/__init__.py")} - {STATS}))
