@@ -5,6 +5,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from fnmatch import filter
+from itertools import chain
 
 import pytest
 
@@ -22,15 +23,17 @@ from claimbook.pages import (
 BLOCKS = load().chapters
 
 
+def statements_of(chapter: str) -> list[ast.stmt]:
+    sources = code_of(read_chapter(chapter_path(chapter)))
+    return [statement for source in sources for statement in ast.parse(source).body]
+
+
 def before_the_ledger(chapter: str) -> Iterator[ast.stmt]:
     """Return the statements of a chapter up to the one that opens its ledger."""
-    notebook = read_chapter(chapter_path(chapter))
-    for cell in notebook.cells:
-        if cell.cell_type == "code":
-            for statement in ast.parse(cell.source).body:
-                yield statement
-                if "Ledger(" in ast.unparse(statement) and isinstance(statement, ast.Assign):
-                    return
+    for statement in statements_of(chapter):
+        yield statement
+        if "Ledger(" in ast.unparse(statement) and isinstance(statement, ast.Assign):
+            return
 
 
 @pytest.mark.parametrize("chapter", toc_chapters())
@@ -57,11 +60,8 @@ def test_every_draw_is_of_the_seed(chapter):
     Where a record has not every seed, a name may stand for it: ``seed if seed in known else 0``.
     """
     early = sum(1 for _ in before_the_ledger(chapter))
-    notebook = read_chapter(chapter_path(chapter))
-    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    statements = [one for source in cells for one in ast.parse(source).body]
     seeds = {"seed"}
-    for statement in statements[early:]:
+    for statement in statements_of(chapter)[early:]:
         value = statement.value if isinstance(statement, ast.Assign) else None
         if isinstance(value, ast.IfExp) and ast.unparse(value.body) == "seed":
             seeds |= set(map(ast.unparse, statement.targets))
@@ -79,8 +79,8 @@ def test_every_draw_is_of_the_seed(chapter):
 @pytest.mark.parametrize("chapter", toc_chapters())
 def test_every_setting_can_be_turned_within_its_range_and_is_used(chapter):
     block = BLOCKS[chapter]
-    cells = [ast.parse(code) for code in code_of(read_chapter(chapter_path(chapter)))]
-    names = [one for cell in cells for one in ast.walk(cell) if isinstance(one, ast.Name)]
+    nodes = chain(*map(ast.walk, statements_of(chapter)))
+    names = [one for one in nodes if isinstance(one, ast.Name)]
     used = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
     assert block.ranges.keys() == block.settings.keys()
     block.refuse(block.settings)

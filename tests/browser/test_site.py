@@ -1,7 +1,7 @@
 """Every built page in headless Chromium, loaded once and shown wide and narrow, light and dark.
 
 No request leaves the site, no script error, no sideways overflow, nothing that jumps while it
-loads, one image of each figure, explorers whole and in sight, no accessibility finding of any rule.
+loads, explorers whole and in sight, no accessibility finding of any rule.
 What needs no layout is tested in tests/book.
 """
 
@@ -33,11 +33,8 @@ STATE = """() => {
         return mark.getBoundingClientRect().left < end - 5;
       })
       .map(e => e.parentElement.textContent.slice(0, 60)),
-    "not one image in a figure": all('main figure:has(img)')
-      .filter(e => seen(e) && [...e.querySelectorAll('img')].filter(seen).length !== 1)
-      .map(e => e.id),
     "an image is not shown": all('main img')
-      .filter(e => seen(e) && e.complete && !e.naturalWidth)
+      .filter(e => seen(e.parentElement) && (!seen(e) || e.complete && !e.naturalWidth))
       .map(e => e.src),
     "words of a drawing in an ink of their own": all('.explorer svg text')
       .filter(e => getComputedStyle(e).fill !== getComputedStyle(e.closest('.explorer')).color)
@@ -167,23 +164,16 @@ def test_page(opened, address, name):
     assert not [*page.wrong, *faults]
 
 
-SCALES = """() => [...document.querySelectorAll('main figure:not(.x-panel) img')]
-  .filter(e => e.checkVisibility()).map(e => e.getBoundingClientRect().width / e.naturalWidth)"""
 ON_PAPER = """() => [getComputedStyle([...document.querySelectorAll('main p')]
     .find(e => e.checkVisibility())).color,
   [...document.querySelectorAll('main img.drawing')].map(e => getComputedStyle(e).filter)]"""
 
 
-def test_figures_have_letters_of_one_size_and_paper_is_light(fresh, address):
-    """Letters are about as large whether one panel stands alone or several do."""
+def test_paper_is_light(fresh, address):
     with fresh(1366, color_scheme="dark") as page:
         page.goto(address + "book/chapters/05_double_descent_specialist.html")
-        page.evaluate(LOADED)
-        scales = page.evaluate(SCALES)
         page.emulate_media(media="print")
         ink, filters = page.evaluate(ON_PAPER)
-    assert len(scales) > 3
-    assert max(scales) < 1.25 * min(scales)
     assert max(int(part) for part in re.findall(r"\d+", ink)[:3]) < 100
     assert len(filters) > 3
     assert set(filters) == {"none"}

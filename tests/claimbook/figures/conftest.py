@@ -17,17 +17,3 @@ def style():
 @pytest.fixture
 def ax():
     return figures.panels(1, 1)[1][0]
-
-
-@pytest.fixture
-def drawing():
-    """Return what draws a line with a legend and a formula, anew at each call."""
-
-    def draw():
-        figure, (axes,) = figures.panels(1, 1)
-        figures.curve(axes, [1, 2], [1, 2], "a", "exact", label="a")
-        axes.legend(loc="upper left")
-        axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
-        return figure
-
-    return draw

@@ -54,12 +54,13 @@ def test_a_line_stands_out_from_the_page_by_day_and_by_night(colour):
     assert contrast(in_the_dark(colour), in_the_dark("white")) >= LEAST
 
 
-def test_the_ground_is_nearly_that_of_the_pages_and_the_explorers_colours_are_seen_on_it():
+def test_the_ground_is_nearly_that_of_the_pages_and_explorers_have_the_book_s_colours():
     sheet = (LOOKS / "type.css").read_text(encoding="utf8")
     ground = re.search(r'html\[data-theme="dark"\] \{ --pst-color-background: (#\w+);', sheet)[1]
     assert contrast(in_the_dark("white"), to_rgb(ground)) < 1.1
     sheet = (LOOKS / "explorers.css").read_text(encoding="utf8")
     light, night = re.findall(r"(?::root|html\[data-theme=\"dark\"\]) \{([^}]*)\}", sheet)[:2]
     by_day, by_night = (dict(re.findall(r"--x-(\w+): (#\w+)", part)) for part in (light, night))
+    assert by_day == {name: style.COLOURS[name] for name in by_day}
     for quantity, colour in (by_day | by_night).items():
         assert contrast(to_rgb(colour), to_rgb(ground)) > 4.5, quantity

@@ -14,7 +14,16 @@ from claimbook.figures.svg import as_svg
 SHARP = 2 * 96  # dots an inch: two for each CSS pixel
 
 
-def test_the_same_figure_gives_the_same_bytes_and_its_stated_width(drawing):
+def drawing():
+    """Draw a line with a legend and a formula."""
+    figure, (axes,) = figures.panels(1, 1)
+    figures.curve(axes, [1, 2], [1, 2], "a", "exact", label="a")
+    axes.legend(loc="upper left")
+    axes.set(xlabel="n", ylabel="loss", title=r"$w^*$")
+    return figure
+
+
+def test_the_same_figure_gives_the_same_bytes_and_its_stated_width():
     (first, with_it), (second, _) = as_svg(drawing()), as_svg(drawing())
     assert first == second
     assert "<dc:date>" not in first

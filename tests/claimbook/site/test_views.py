@@ -65,7 +65,10 @@ def test_a_row_without_a_verdict_stops_the_build(content):
 
 
 @pytest.mark.parametrize("claim", ROWS)
-def test_a_card_says_verdict_and_claim_and_every_comparison(card, content, claim):
+def test_a_card_says_verdict_and_claim_and_every_comparison_and_a_mark_has_its_sign(
+    show, card, content, claim
+):
+    """The name of a mark is read on the built pages, in tests/book."""
     html, row = card(claim), content.by_id[claim]
     assert words(html.select_one(".claim-head")) == f"{BADGES[claim]} {claim}"
     assert words(html.select_one(".claim-brief"))
@@ -79,6 +82,9 @@ def test_a_card_says_verdict_and_claim_and_every_comparison(card, content, claim
     results = [words(node) for node in html.select(".control-result")]
     for text, control in zip(results, row["controls"].values(), strict=True):
         assert control["outcome"] in text
+    sign = show("mark.html", row=row, address="#x", line="line-x").select_one(".sign")
+    assert words(sign) == {"not testable": "?"}.get(row["verdict"], SIGNS[row["verdict"]])
+    assert ("sign-damaged" in sign["class"]) == ("text" in BADGES[claim])
 
 
 @pytest.mark.parametrize(
@@ -134,15 +140,6 @@ def test_the_line_of_a_logarithm_shows_what_it_is_one_of(line):
     assert f"Undecided: cosine. {measured}" in text, "a space between the two"
     assert "damaged text So it is for every class of tasks. 1 of 3 parts hold." in text
     assert line("fair-part").svg["aria-label"].startswith("The logarithm 1.02 ± 0.33, to be > 0")
-
-
-@pytest.mark.parametrize("claim", ROWS)
-def test_a_mark_has_the_sign_of_its_verdict(show, content, claim):
-    """The name is read on the built pages, in tests/book."""
-    row = content.by_id[claim]
-    sign = show("mark.html", row=row, address="#x", line="line-x").select_one(".sign")
-    assert words(sign) == {"not testable": "?"}.get(row["verdict"], SIGNS[row["verdict"]])
-    assert ("sign-damaged" in sign["class"]) == ("text" in BADGES[claim])
 
 
 def test_a_notebook_has_the_line_in_markdown(views, content):
