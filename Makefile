@@ -38,7 +38,7 @@ FOLDERS := book/chapters
 NAMED    = $(foreach name,$(NAME),book/chapters/$(name).md)
 BROWSER := tests/browser
 # tests that need neither a run nor the site use the core that the build leaves idle
-BESIDE  := tests/test_lint.py $(patsubst %,tests/claimbook/test_%.py,typed makefile)
+BESIDE  := $(patsubst %,tests/claimbook/test_%.py,typed makefile)
 # tests that read the built site
 BUILT   := $(patsubst %,tests/book/test_%.py,pages search figures downloads)
 SCIENCE := tests/iclutils

@@ -20,13 +20,6 @@ LINE = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)  # of README.txt: a command
 VERDICT = "application/vnd.claimbook.record+json"
 
 
-def unpack(archive: Path, into: Path) -> Path:
-    """Unpack the archive and return the one folder that it holds."""
-    zipfile.ZipFile(archive).extractall(into)
-    [folder] = into.iterdir()
-    return folder
-
-
 def commands(folder: Path) -> list[str]:
     """Read the lines of README.txt that one types to run a chapter."""
     return LINE.findall((folder / "README.txt").read_text(encoding="utf8"))
@@ -73,7 +66,8 @@ def differences(ran: dict[str, Any], offered: dict[str, Any], ledger: list[Any])
 
 
 if __name__ == "__main__":
-    folder = unpack(Path(sys.argv[1]), Path(tempfile.mkdtemp()))
+    zipfile.ZipFile(sys.argv[1]).extractall(into := tempfile.mkdtemp())
+    [folder] = Path(into).iterdir()
     where = folder / "book" / "downloads"
     notebook = where / re.findall(r"\S+\.ipynb", commands(folder)[-1])[0]
     offered = read(notebook)

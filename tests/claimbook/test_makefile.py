@@ -1,4 +1,7 @@
-"""Make refuses what it cannot run before it sets anything up; the set-up says what is missing."""
+"""Make refuses what it cannot run before it sets anything up; the set-up says what is missing.
+
+What ``make lint`` finds is a test like the others; the environment is there, since this runs in it.
+"""
 
 import os
 import re
@@ -80,6 +83,12 @@ def assert_refused(said, where, *arguments, **more):
     code, lines = make(where, *arguments, **more)
     assert code != 0
     assert re.fullmatch(f"{said}\nmake: .*", "\n".join(lines))
+
+
+def test_style_and_types_are_clean():
+    """All tools report."""
+    code, lines = make(ROOT, "-o", STAMP, "lint")
+    assert code == 0, "\n".join(lines)
 
 
 RUNNING = ("chapter", "expected", "seeds", "portability")
