@@ -36,6 +36,12 @@ def test_saturated_error_and_value_gain_against_sampled_prompts():
     assert finite_prompts.value_gain(K, p1, N, value=0.5) > 0.2
 
 
+def test_without_the_dominant_feature_the_rare_ones_share_a_prompt_evenly():
+    # of four features 1/4 meets itself, and in a prompt of six every token meets itself
+    spread = finite_prompts._spread(5, 0.5, 6, dominant=True)
+    assert spread == pytest.approx(1 / 4 + (1 - 1 / 4) / 6)
+
+
 @pytest.mark.parametrize(("K", "p1", "N"), [(5, 0.5, 6), (20, 0.5, 80)])
 def test_the_loss_behind_the_value_gain_is_a_parabola_in_the_value(K, p1, N):
     """Its least value over the loss at ν is 1 minus the gain; and without an answer it is 1/2."""

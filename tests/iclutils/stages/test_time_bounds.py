@@ -67,7 +67,7 @@ def test_the_error_on_fresh_prompts_knows_that_columns_differ():
     [
         (lambda: time_bounds.dominant_bound(0.0), "error must be between 0 and 1"),
         (lambda: time_bounds.rare_bound(1, 0.1), "K must be at least 2"),
-        (lambda: time_bounds.reach(20, 0.5, 0.6), "error must"),
+        (lambda: time_bounds.reach(20, 0.5, 0.501), "error must"),
         (lambda: time_bounds.reach(20, 0.5, 0.0), "error must"),
         (lambda: time_bounds.reach(1, 0.5, 0.1), "K must"),
         (lambda: finite_prompts.granted(12, 0.5, 60, 0.0), "error must"),
