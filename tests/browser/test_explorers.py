@@ -187,6 +187,17 @@ def test_the_player_by_keyboard(page, address):
     assert read(page, name)["values"] == first["values"]
 
 
+def test_a_training_that_is_drawn_at_its_end_first(page, address):
+    """It rests there; Play begins it anew."""
+    name = "train_lowrank"
+    unfold_at(page, address + COLLECTION)
+    reaches(page, name, 1000)
+    page.wait_for_timeout(150)
+    assert read(page, name)["step"] == 1000
+    push(page, name, "Play")
+    page.wait_for_function(f"document.querySelector('{explorer(name)}').dataset.step < 1000")
+
+
 @pytest.mark.parametrize("width", [1366, 390])
 def test_from_the_front_page_to_a_head_that_trains_in_sight(fresh, address, width):
     """One button, and the training of chapter 1 plays, all of it in sight.

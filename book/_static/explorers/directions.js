@@ -68,15 +68,15 @@ const curveOf = kept(12, (d, n, sigma, cv) => {
 
 X.explorers.directions = {
   title: "the directions that matter",
-  controls: [slider("wv", "how much it looks at what does not matter",
-    even(0, 1.5, 0.05), 1, x => x === 0 ? "not at all" : x === 1 ? "as much as at what does"
+  controls: [slider("wv", "weight on the useless coordinates",
+    even(0, 1.5, 0.05), 1, x => x === 0 ? "none" : x === 1 ? "as on the useful ones"
       : `${X.plain(x)} times as much`),
   slider("d", "dimension ~d~, of which 2 matter", even(4, 20, 1), 10),
   slider("n", "context length ~n~", whole(10, 200), 50),
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.1),
-  slider("cv", "length of the part that does not matter", round(0.2, 5), 1)],
-  panels: [{name: "Error against how much the head looks at what does not matter",
-    height: 240, legend: [["least error", "exact"]]}],
+  slider("cv", "length of the useless part", round(0.2, 5), 1)],
+  panels: [{name: "Error against the weight on the useless coordinates",
+    height: 240, legend: [["error with the best window", "exact"]]}],
   compute(state) {
     const {none, shares} = curveOf(state.d, state.n, state.sigma, state.cv);
     const yours = bestAt(state.wv, state);
@@ -85,17 +85,17 @@ X.explorers.directions = {
       ["yours", "least error with your ratio ~g~/~c~", yours.loss],
       ["yoursC", "best ~c~ with your ratio", yours.c]],
       fine: `Averages over ${lowrankContexts(state.d, state.n).length} drawn contexts.`,
-      summary: `The error is ${show(yours.loss, 2)}; of a head that does not look at what does not `
-        + `matter it is ${show(none.loss, 2)}.`};
+      summary: `The error is ${show(yours.loss, 2)}; a head that ignores the useless coordinates `
+        + `has ${show(none.loss, 2)}.`};
   },
   draw([panel], {wv}, {yours, shares: points, summary}) {
     const errors = points.map(([, error]) => error);
-    plot(panel, {label: `Error against how much the head looks at what does not matter. ${words(summary)}`,
-      x: {label: "how much it looks at what does not matter (1: as much as at what does)",
-        short: "looks at what does not matter", range: [0, 1.5]},
-      y: {label: "least error", log: true,
+    plot(panel, {label: `Error against the weight on the useless coordinates. ${words(summary)}`,
+      x: {label: "weight on the useless coordinates (1: as on the useful)",
+        short: "weight on the useless", range: [0, 1.5]},
+      y: {label: "error", log: true,
         range: steady(panel, Math.min(...errors), Math.max(...errors), 1)},
-      lines: [{points, kind: "exact", name: "least error"}],
+      lines: [{points, kind: "exact", name: "error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],
       dots: [{at: [wv, yours.loss], kind: "target"}]});
   },

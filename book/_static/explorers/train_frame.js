@@ -118,7 +118,7 @@
       if (query.has("play")) player.play();
     };
     put(start);
-    player.restart();
+    player.restart(spec.opens);
     onWidth(root, player.later);
     return [name, {restore, stage, steer}];
   };

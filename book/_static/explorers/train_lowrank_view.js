@@ -43,6 +43,7 @@
     counted: "step",
     speeds: [10, 30, 100, 300, 1000, 3000],
     end: 10000,
+    opens: 1000,
     presets: [
       {name: "two of ten directions", settings: {link: "linear", J: "apart"}},
       {name: "two of six", settings: {link: "linear", J: "apart", d: 6}},
@@ -187,7 +188,7 @@
         ],
         summary:
           step === 0
-            ? "Before training the head treats all directions alike. Press Play."
+            ? "Before training the matrix is zero. Press Play."
             : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head’s leading ` +
               `directions are those that matter, against ${show((100 * k) / d, 2)} % by chance.`,
       };

@@ -29,7 +29,8 @@
    * `settings()` and `seed()` say how a run is started, `reset()` puts them back, `show(moment)`
    * draws a record: {run, at, step, settings, seed}. A setting that a run cannot change starts it
    * again; where `spec.refills` it goes on by itself to where it was, beside its `ghost`. A run
-   * takes its first `spec.begins` steps before anybody asks.
+   * takes its first `spec.begins` steps before anybody asks. The first run shows only how it stands
+   * after `spec.opens` steps, and Play begins it anew.
    */
   X.makePlayer = ({name, spec, settings, seed, reset, begun, show}) => {
     const {fixed} = X.training.N.models[spec.model];
@@ -61,8 +62,9 @@
       if (follows) at = run.length - 1;
       if (run.step >= until) until = 0;
       if (until) run.advance(until - run.step);
-      later();
+      if (!until || !opens()) later();
     });
+    const opens = () => spec.opens && run.number === 1;
     function redraw() {
       queued = 0;
       if (!run.length) return;
@@ -90,6 +92,7 @@
       playing = on;
       play.textContent = on ? "Pause" : "Play";
       if (on) {
+        if (opens()) restart();
         follows = true;
         at = Math.max(run.length - 1, 0);
         before = performance.now();
