@@ -91,7 +91,7 @@ X.explorers.directions = {
   draw([panel], {wv}, {yours, shares: points, summary}) {
     const errors = points.map(([, error]) => error);
     plot(panel, {label: `Error against the weight on the useless coordinates. ${words(summary)}`,
-      x: {label: "weight on the useless coordinates (1: as on the useful)",
+      x: {label: "weight on useless coordinates (useful ones: 1)",
         short: "weight on the useless", range: [0, 1.5]},
       y: {label: "error", log: true,
         range: steady(panel, Math.min(...errors), Math.max(...errors), 1)},
