@@ -37,7 +37,7 @@ def test_without_noise_the_spacing_of_the_tokens_decides(d: int) -> None:
     for function, law in laws.items():
         found = rates.noiseless_exponent(function)
         assert abs(found.value - law) < 1 / 60  # what is left at n = 10¹⁰
-        assert found.half_width < 1 / 60
+        assert 0 < found.half_width < 1 / 60
     assert rates.noiseless_exponent(function_classes.Affine(4)).value == pytest.approx(
         2 / 5, abs=0.1
     )
