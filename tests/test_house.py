@@ -125,16 +125,20 @@ def test_what_travels_together_does_not_change_on_the_way(path):
 LONGEST_CELL = 20  # lines of code that a folded cell computes; more is a module without tests
 MOST_FUNCTIONS = 2  # that a folded cell defines: a method belongs in its tower, typed and tested
 COMPREHENSIONS = {ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp}
+LONGEST_COMPREHENSION = 2  # lines, without the brackets
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
-def test_a_comprehension_holds_no_other(path):
+def test_a_comprehension_holds_no_other_and_is_short(path):
     text = path.read_text(encoding="utf8")
     sources = code_of(read_chapter(path)) if path.suffix == ".md" else [text]
     for node in chain(*(ast.walk(ast.parse(source)) for source in sources)):
         if type(node) in COMPREHENSIONS:
             _, *inside = map(type, ast.walk(node))
             assert not {*inside} & COMPREHENSIONS, f"name what is inside: {ast.unparse(node)}"
+            first = node.key if isinstance(node, ast.DictComp) else node.elt
+            last = (node.generators[-1].ifs or [node.generators[-1].iter])[-1]
+            assert last.end_lineno - first.lineno < LONGEST_COMPREHENSION, ast.unparse(node)
 
 
 LONGEST_CHECK = 10  # lines of code: a page hands over estimates, and the ledger judges
