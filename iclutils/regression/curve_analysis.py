@@ -61,6 +61,28 @@ def published_curve(
     return Curve(torch.tensor([row["tau"] for row in chosen], dtype=torch.float64), logs)
 
 
+class SmoothCurve(NamedTuple):
+    """Errors over τ, geometric means of runs and of neighbouring τ."""
+
+    tau: Float[Tensor, " T"]
+    error: Float[Tensor, " T"]
+
+
+def smooth(curve: Curve) -> SmoothCurve:
+    """Take the geometric mean of the errors of all runs at each five neighbouring τ.
+
+    The first two and the last two τ have too few neighbours and are left out. Raises
+    ``ValueError`` for fewer than five τ.
+
+    >>> smooth(Curve(torch.arange(5.0), torch.arange(5.0).log1p()[:, None]))
+    SmoothCurve(tau=tensor([2.]), error=tensor([2.6052]))
+    """
+    validation.whole("the number of τ", len(curve.tau), low=NEIGHBOURS)
+    means = torch.nn.functional.avg_pool1d(curve.logs.mean(1)[None], NEIGHBOURS, 1)[0]
+    aside = NEIGHBOURS // 2
+    return SmoothCurve(curve.tau[aside:-aside], means.exp())
+
+
 class Rise(NamedTuple):
     """By how much the logarithm of the error is higher at the hill than at the two ends."""
 

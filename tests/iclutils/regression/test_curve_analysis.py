@@ -67,6 +67,16 @@ def test_published_rows_make_a_curve():
         curve_analysis.published_curve(rows, 5, checkpoint=2)
 
 
+def test_a_smooth_curve_is_the_geometric_mean_of_runs_and_neighbours():
+    tau, logs = drawn(0.3, 5)
+    places, errors = curve_analysis.smooth(curve_analysis.Curve(tau, logs))
+    assert torch.equal(places, tau[2:-2])
+    by_hand = [float(logs[at : at + 5].mean().exp()) for at in range(len(tau) - 4)]
+    assert errors.tolist() == pytest.approx(by_hand)
+    with pytest.raises(ValueError, match="the number of τ must"):
+        curve_analysis.smooth(curve_analysis.Curve(tau[:4], logs[:4]))
+
+
 def test_bad_input_is_refused():
     tau, logs = drawn(0.3, 5)
     with pytest.raises(ValueError, match="factor must be above 1"):
