@@ -11,6 +11,7 @@ GPU. An interrupted sweep goes on, and jobs that are added to a list are added t
 from claimbook.runs.sweeps import Job, Sweep, main
 from iclutils.regression import sweep_grids
 from iclutils.regression.sweep_jobs import (
+    answers_of_lists,
     reduced_and_dmmse_errors,
     reduced_errors,
     trained_layer_errors,
@@ -208,6 +209,7 @@ SWEEPS = {
     "05b_wide_transformers": Sweep(transformers_on_lists, sweep_grids.wide_transformers()),
     "05b_wide_peak": Sweep(transformers_on_lists, sweep_grids.wide_peak()),
     "05c_talk_size": Sweep(transformer_by_curriculum, sweep_grids.talk_size()),
+    "05c_two_lists": Sweep(answers_of_lists, sweep_grids.two_lists()),
     "08_letters": Sweep(transformers_on_letters, _letters()),
     "08_lists": Sweep(transformer_on_list, _lists()),
     "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),

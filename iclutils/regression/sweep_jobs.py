@@ -7,6 +7,7 @@ as they are.
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -20,9 +21,10 @@ from iclutils.regression.dmmse import dmmse_errors
 from iclutils.regression.experiment import Setting, errors
 from iclutils.regression.layers import Layers
 from iclutils.regression.training_sets import Fleet, draw_fleet, listed_tasks
-from iclutils.regression.transformers import Architecture, Weights, losses
+from iclutils.regression.transformers import Architecture, Weights, forward, losses, tokens_of
 
 TEST_PROMPTS = 500  # a model and error
+COMMON_PROMPTS = 300  # whose answers are kept
 
 
 def layers_on_lists(
@@ -149,6 +151,67 @@ def transformer_by_curriculum(
     for name, checkpoints in _losses_at_checkpoints(architecture, trained, fleets).items():
         single[name] = [loss for [loss] in checkpoints]
     return single
+
+
+def answers_of_lists(
+    *,
+    d: int,
+    width: int,
+    blocks: int,
+    alpha: int,
+    tau: float,
+    tasks: int,
+    rho: float,
+    list_index: int,
+    network: int,
+    first: int,
+    stage: int,
+    last: int,
+    batch: int,
+    rate: float,
+    cooldown: float,
+    seed: int,
+    device: str = "cpu",
+) -> dict[str, list[float]]:
+    """Run a job: one of several transformers that practise on one of several lists of ``tasks``.
+
+    It is trained as in :func:`transformer_by_curriculum`. ``list_index`` numbers the lists, and
+    ``network`` the networks of a list: each has its own first weights, and prompts of its own on
+    the tasks of the list. Its answers to prompts on fresh tasks, which are the same for all
+    networks (:func:`common_prompts`), to three decimals; its error on them and, on other prompts,
+    on the tasks of its list, to four digits.
+    """
+    architecture = Architecture(d, blocks, dense=1, width=width)
+    draw = partial(
+        draw_fleet, d=d, ell=alpha * d, rho=rho, seed=seed, tasks=tasks, first=list_index
+    )
+    plan = transformer_training.Curriculum(first, stage, last)
+    [weights] = transformer_training.train_by_curriculum(
+        architecture,
+        draw([round(tau * d**2)], role=f"train network {network}"),
+        listed_tasks(tasks, d, seed, list_index),
+        seed,
+        plan,
+        [plan.length(d)],
+        model=2 * list_index + network,
+        batch=batch,
+        learning_rate=rate,
+        cooldown=cooldown,
+        device=device,
+    )
+    common = common_prompts(d, alpha, rho, seed)
+    with torch.no_grad():
+        [answers] = forward(architecture, weights, tokens_of(common).tokens.to(device)).cpu()
+    return {
+        "answers": [round(answer, 3) for answer in answers.tolist()],
+        "icl": four_digits(losses(architecture, weights, common)),
+        "idg": four_digits(losses(architecture, weights, draw([TEST_PROMPTS], role="test"))),
+    }
+
+
+def common_prompts(d: int, alpha: int, rho: float, seed: int) -> Fleet:
+    """Draw the prompts on fresh tasks that networks answer whatever list they practised on."""
+    return draw_fleet([COMMON_PROMPTS], d, alpha * d, rho, seed, role="common")
 
 
 def _fleets(

@@ -13,7 +13,7 @@ from iclutils.regression.experiment import Setting, errors
 from iclutils.regression.sweep_jobs import four_digits
 from iclutils.regression.training_sets import draw_fleet
 from iclutils.regression.transformer_training import train
-from iclutils.regression.transformers import Architecture, losses
+from iclutils.regression.transformers import Architecture, forward, losses, tokens_of
 
 POINT = {
     "d": 6,
@@ -191,3 +191,37 @@ def test_a_training_by_curriculum_is_looked_at_after_thirds_of_its_last_steps(mo
             stage=10, last=90, batch=4, rate=1e-3, cooldown=0.1, seed=0,
         )  # fmt: skip
     assert looked_at == [60, 90, 120]  # three stages of ten steps, and thirds of ninety
+
+
+def test_networks_practise_on_the_lists_and_answer_the_same_prompts(monkeypatch):
+    practice = []
+
+    def note(architecture, fleet, tasks, seed, *_, model, **__):
+        practice.append((fleet.z, tasks, model))
+        return [architecture.initial_weights(seed, [model])]
+
+    monkeypatch.setattr(sweep_jobs.transformer_training, "train_by_curriculum", note)
+    found = [
+        sweep_jobs.answers_of_lists(
+            d=3, width=4, blocks=1, alpha=2, tau=2.0, tasks=2, rho=0.01, list_index=list_index,
+            network=network, first=2, stage=5, last=10, batch=4, rate=1e-3, cooldown=0.1, seed=0,
+        )
+        for list_index in (0, 1)
+        for network in (0, 1)
+    ]  # fmt: skip
+    prompts, lists, models = zip(*practice, strict=True)
+    assert torch.equal(lists[0], lists[1])
+    assert torch.equal(lists[2], lists[3])
+    assert not torch.equal(lists[1], lists[2])
+    assert len({float(z.sum()) for z in prompts}) == len(set(models)) == 4
+    # by the other route: the first weights, on the prompts that all answer
+    common = sweep_jobs.common_prompts(3, 2, 0.01, 0)
+    [labels] = common.y
+    for model, row in zip(models, found, strict=True):
+        weights = Architecture(3, 1, 1, 4).initial_weights(0, [model])
+        [expected] = forward(Architecture(3, 1, 1, 4), weights, tokens_of(common).tokens)
+        answers = torch.tensor(row["answers"])
+        # three decimals
+        assert float((answers - expected).abs().max()) < 6e-4
+        assert row["icl"] == [pytest.approx(float((expected - labels).square().mean()), rel=1e-3)]
+        assert set(row) == {"answers", "icl", "idg"}
