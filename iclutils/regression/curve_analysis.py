@@ -4,6 +4,7 @@ The errors are those of R runs at each of T numbers of prompts :math:`n = \tau d
 Every run is a network of its own on prompts of its own, so that all T·R numbers are independent.
 How many prompts a training can fit is read off its training errors. A transition is read off the
 errors at P rising task diversities κ, whose mean is joined by straight lines in :math:`\log\kappa`.
+What is left of a list of tasks is read off the answers of networks that practised on other lists.
 """
 
 import math
@@ -356,3 +357,31 @@ def _between(x: Sequence[float], means: Float[Tensor, " P"], at: float) -> float
     last = max(1, sum(level < at for level in x))
     part = (at - x[last - 1]) / (x[last] - x[last - 1])
     return float(torch.lerp(means[last - 1], means[last], part))
+
+
+class Disagreement(NamedTuple):
+    """Mean squared differences of the answers of two networks, of different or the same list."""
+
+    different: float
+    same: float
+
+
+def disagreement(answers: Float[Tensor, "networks prompts lists"]) -> Disagreement:
+    """Compare the answers to the same prompts of all pairs of networks, several of each list.
+
+    With one network of each list the second number is NaN. Raises ``ValueError`` for another shape,
+    and for fewer than two lists.
+
+    >>> disagreement(torch.tensor([[[1.0, 3.0]], [[2.0, 4.0]]]))  # 1 and 2 of one list, 3 and 4
+    Disagreement(different=4.5, same=1.0)
+    """
+    networks, prompts, lists = validation.shape("answers", answers, "n p l").values()
+    validation.whole("the number of lists", lists, low=2)
+    centred = answers - answers.mean((0, 2), keepdim=True)  # sums of squares lose digits otherwise
+    squares = centred.square().sum()
+    # Σᵢⱼ(aᵢ − aⱼ)² = 2n Σa² − 2(Σa)²
+    within = 2 * float(networks * squares - centred.sum(0).square().sum())
+    every = 2 * float(networks * lists * squares - centred.sum((0, 2)).square().sum())
+    of_others = prompts * networks**2 * lists * (lists - 1)
+    of_own = prompts * networks * (networks - 1) * lists
+    return Disagreement((every - within) / of_others, within / of_own if of_own else math.nan)

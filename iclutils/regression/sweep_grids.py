@@ -196,12 +196,12 @@ def two_lists(seed: int = 0, lists: int = 16) -> list[Settings]:
     """Two networks on each list, as the talk's at d = 10: 0.2, 1, 3, 20 tasks per dimension."""
     model = {"d": 10, "width": 100, "blocks": 2, "alpha": 9, "tau": 50, "rho": 0.01, "seed": seed}
     training = {"first": 4, "stage": 75, "last": 1200, "batch": 64, "rate": 1e-3, "cooldown": 0.3}
-    return [
-        {**model, **training, "tasks": tasks, "list_index": list_index, "network": network}
-        for list_index in range(lists)
-        for tasks in (2, 10, 30, 200)
-        for network in (0, 1)
-    ]
+    jobs = []
+    for list_index in range(lists):
+        for tasks in (2, 10, 30, 200):
+            of_list = {**model, **training, "tasks": tasks, "list_index": list_index}
+            jobs += [{**of_list, "network": network} for network in (0, 1)]
+    return jobs
 
 
 def numbers_read(job: Settings) -> float:

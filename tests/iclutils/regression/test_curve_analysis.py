@@ -1,5 +1,6 @@
 """The top of a hill and its height: against a known parabola, and on noise alone."""
 
+import itertools
 import math
 
 import pytest
@@ -235,3 +236,24 @@ def test_the_share_between_the_ends_is_all_and_between_two_of_the_list_their_par
     logs = heights[:, None] + torch.tensor([-0.1, 0.0, 0.1])
     assert curve_analysis.share_around(kappas, logs, (0.2, 20.0)).value == pytest.approx(1)
     assert curve_analysis.share_around(kappas, logs, (1.0, 4.0)).value == pytest.approx(0.5)
+
+
+def test_disagreement_is_the_mean_square_over_pairs_of_networks():
+    generator = torch.Generator().manual_seed(0)
+    answers = torch.randn(2, 5, 3, dtype=torch.float64, generator=generator) + 7
+    different, same = [], []
+    networks = list(itertools.product(range(2), range(3)))
+    for (n, one), (m, other) in itertools.combinations(networks, 2):
+        pairs = same if one == other else different
+        pairs.append(float((answers[n, :, one] - answers[m, :, other]).square().mean()))
+    found = curve_analysis.disagreement(answers)
+    assert found.different == pytest.approx(sum(different) / 12)
+    assert found.same == pytest.approx(sum(same) / 3)
+
+
+def test_a_disagreement_takes_two_lists_and_one_network_of_each_has_none_with_itself():
+    alone = curve_analysis.disagreement(torch.tensor([[[1.0, 3.0]]]))
+    assert alone.different == 4
+    assert math.isnan(alone.same)
+    with pytest.raises(ValueError, match="number of lists"):
+        curve_analysis.disagreement(torch.zeros(2, 5, 1))
