@@ -138,7 +138,9 @@ def offset(t, family, d, n, sigma, one, **constant):
     """Compute the missing constant's numbers; the tasks' is ``offset`` times the paper's."""
     without = linear_attention.LinearUnit.of(CLASSES[family](d, offset=False))
     own = constant["offset"] ** 2 / 3
-    unit = linear_attention.LinearUnit(d, without.power + own, without.mean + own, without.linear)
+    unit = linear_attention.LinearUnit(
+        d=d, power=without.power + own, mean=without.mean + own, linear=without.linear
+    )
     numbers = {
         "linear": unit.minimum(n, sigma),
         "constant": unit.minimum_with_constant(n, sigma),
@@ -158,7 +160,7 @@ def lookup(_, c, rho, K):
     N = max(1, math.floor(c * K + 0.5))
     head = Lookup(K, N)
     best = head.best_window(rho**0.5)
-    unit = linear_attention.LinearUnit(K, 1.0, 0.0, 1.0)
+    unit = linear_attention.LinearUnit(d=K, power=1.0, mean=0.0, linear=1.0)
 
     def better(length):
         softmax = Lookup(K, length).best_window(rho**0.5).loss

@@ -47,7 +47,7 @@ function bestLookup(K, N, rho) {
 const bayes = (K, N, rho) =>
   countsOf(K, N).reduce((total, [n, probability]) => total + probability * rho / (n + rho), 0);
 
-/** Linear attention's least loss on K letters: LinearUnit(K, 1, 0, 1). */
+/** Linear attention's least loss on K letters: LinearUnit of power 1, mean 0, linear 1. */
 const linearLookup = (K, N, rho) => 1 - N / (K * (1 + rho) + N - 1);
 
 /** The shortest prompt for which softmax attention is better, in examples per letter, or NaN. */

@@ -28,7 +28,7 @@ Number = float | Tensor
 """A number, or a tensor that broadcasts with the other arguments."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LinearUnit:
     r"""Linear attention before one task class.
 
@@ -54,7 +54,7 @@ class LinearUnit:
         """Read off three numbers of a task class's covariance, all that the unit sees of it."""
         mean, linear = function.spectrum(torch.tensor([0, 1]))
         power = function.covariance(torch.ones((), dtype=torch.float64))
-        return cls(function.d, float(power), float(mean), float(linear))
+        return cls(d=function.d, power=float(power), mean=float(mean), linear=float(linear))
 
     @property
     def floor(self) -> float:
