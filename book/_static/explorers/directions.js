@@ -68,14 +68,14 @@ const curveOf = kept(12, (d, n, sigma, cv) => {
 
 X.explorers.directions = {
   title: "the directions that matter",
-  controls: [slider("wv", "weight on the useless coordinates",
+  controls: [slider("wv", "mass on the useless coordinates",
     even(0, 1.5, 0.05), 1, x => x === 0 ? "none" : x === 1 ? "as on the useful ones"
       : `${X.plain(x)} times as much`),
   slider("d", "dimension ~d~, of which 2 matter", even(4, 20, 1), 10),
   slider("n", "context length ~n~", whole(10, 200), 50),
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.1),
   slider("cv", "length of the useless part", round(0.2, 5), 1)],
-  panels: [{name: "Error against the weight on the useless coordinates",
+  panels: [{name: "Error against the mass on the useless coordinates",
     height: 240, legend: [["error with the best window", "exact"]]}],
   compute(state) {
     const {none, shares} = curveOf(state.d, state.n, state.sigma, state.cv);
@@ -90,9 +90,9 @@ X.explorers.directions = {
   },
   draw([panel], {wv}, {yours, shares: points, summary}) {
     const errors = points.map(([, error]) => error);
-    plot(panel, {label: `Error against the weight on the useless coordinates. ${words(summary)}`,
-      x: {label: "weight on useless coordinates (useful ones: 1)",
-        short: "weight on the useless", range: [0, 1.5]},
+    plot(panel, {label: `Error against the mass on the useless coordinates. ${words(summary)}`,
+      x: {label: "mass on useless coordinates (useful ones: 1)",
+        short: "mass on the useless", range: [0, 1.5]},
       y: {label: "error", log: true,
         range: steady(panel, Math.min(...errors), Math.max(...errors), 1)},
       lines: [{points, kind: "exact", name: "error"}],
