@@ -21,6 +21,7 @@ from iclutils.regression.sweep_jobs import (
 )
 from iclutils.transformer.letter_jobs import transformers_on_letters
 from iclutils.transformer.lists import transformer_on_list
+from iclutils.transformer.sides import transformers_on_sides
 from iclutils.transformer.sweep_jobs import WHOLE, transformers_on_kinks
 
 
@@ -162,6 +163,14 @@ def _lists() -> list[Job]:
     return [{**job, "keep": job["tasks"] == 2 and job["network"] == 0} for job in chosen]
 
 
+def _sides(seed: int = 0) -> list[Job]:
+    """Networks that continue those of :func:`_whole_transformers`, three steepnesses."""
+    job: Job = {"n": 24, "sigma": 1.0, "steps": 2000, "networks": 8, "seed": seed}
+    firsts = {16.0: (8, 16, 24), 4.0: (8,), 1.0: (8,)}
+    jobs = [job | {"L": L, "first": first} for L, each in firsts.items() for first in each]
+    return [each | {"keep": each is jobs[0]} for each in jobs]
+
+
 def _letters(seed: int = 0) -> list[Job]:
     """Eight networks each: AdamW, gradient descent; one block and two; a control; then more.
 
@@ -212,6 +221,7 @@ SWEEPS = {
     "05c_two_lists": Sweep(answers_of_lists, sweep_grids.two_lists()),
     "08_letters": Sweep(transformers_on_letters, _letters()),
     "08_lists": Sweep(transformer_on_list, _lists()),
+    "08_sides": Sweep(transformers_on_sides, _sides()),
     "08_whole_transformer": Sweep(transformers_on_kinks, _whole_transformers()),
 }
 

@@ -8,7 +8,8 @@
                     chapter 6's features: prompts, trainings that are watched, the sweep's jobs
     storage         weights as text, for the record and for the page
     sweep_jobs      the jobs of the recorded sweep
-    lists           the job of another: chapter 5c's networks, asked where they look
+    sides           another's: examples that are moved across the query
+    lists           the job of a third: chapter 5c's networks, asked where they look
 
     theory.kriging          the best softmax window and the best linear weights
     theory.posterior        the best of all answers, and its influence
