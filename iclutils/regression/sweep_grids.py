@@ -192,15 +192,22 @@ def talk_size(seed: int = 0, trained: int = TALK_SIZE_TRAINED) -> list[Settings]
     return jobs[:trained]
 
 
-def two_lists(seed: int = 0, lists: int = 16) -> list[Settings]:
-    """Two networks on each list, as the talk's at d = 10: 0.2, 1, 3, 20 tasks per dimension."""
+def two_lists(seed: int = 0) -> list[Settings]:
+    """Two networks on each list, as the talk's at d = 10: 0.2, 1, 3, 20 tasks per dimension.
+
+    From the seventeenth list on they answer further prompts, too. With one task per dimension there
+    are more of these lists, because sixteen would decide only about half of the time.
+    """
     model = {"d": 10, "width": 100, "blocks": 2, "alpha": 9, "tau": 50, "rho": 0.01, "seed": seed}
     training = {"first": 4, "stage": 75, "last": 1200, "batch": 64, "rate": 1e-3, "cooldown": 0.3}
-    jobs = []
-    for list_index in range(lists):
-        for tasks in (2, 10, 30, 200):
-            of_list = {**model, **training, "tasks": tasks, "list_index": list_index}
-            jobs += [{**of_list, "network": network} for network in (0, 1)]
+    lists = [(index, tasks) for index in range(16) for tasks in (2, 10, 30, 200)]
+    lists += [(index, tasks) for index in range(16, 32) for tasks in (10, 30, 200)]
+    lists += [(index, 10) for index in range(32, 48)]
+    jobs: list[Settings] = []
+    for index, tasks in lists:
+        of_list = {**model, **training, "tasks": tasks, "list_index": index}
+        more = {"further": True} if index > 15 else {}
+        jobs += [{**of_list, "network": network, **more} for network in (0, 1)]
     return jobs
 
 

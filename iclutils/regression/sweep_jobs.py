@@ -171,6 +171,7 @@ def answers_of_lists(
     rate: float,
     cooldown: float,
     seed: int,
+    further: bool = False,
     device: str = "cpu",
 ) -> dict[str, list[float]]:
     """Run a job: one of several transformers that practise on one of several lists of ``tasks``.
@@ -179,7 +180,8 @@ def answers_of_lists(
     ``network`` the networks of a list: each has its own first weights, and prompts of its own on
     the tasks of the list. Its answers to prompts on fresh tasks, which are the same for all
     networks (:func:`common_prompts`), to three decimals; its error on them and, on other prompts,
-    on the tasks of its list, to four digits.
+    on the tasks of its list, to four digits. With ``further``, its answers to as many further
+    common prompts, too.
     """
     architecture = Architecture(d, blocks, dense=1, width=width)
     draw = partial(
@@ -200,18 +202,29 @@ def answers_of_lists(
         device=device,
     )
     common = common_prompts(d, alpha, rho, seed)
-    with torch.no_grad():
-        [answers] = forward(architecture, weights, tokens_of(common).tokens.to(device)).cpu()
-    return {
-        "answers": [round(answer, 3) for answer in answers.tolist()],
+
+    def answer(prompts: Fleet) -> list[float]:
+        with torch.no_grad():
+            [answers] = forward(architecture, weights, tokens_of(prompts).tokens.to(device)).cpu()
+        return [round(answer, 3) for answer in answers.tolist()]
+
+    results = {
+        "answers": answer(common),
         "icl": four_digits(losses(architecture, weights, common)),
         "idg": four_digits(losses(architecture, weights, draw([TEST_PROMPTS], role="test"))),
     }
+    if further:
+        results["further_answers"] = answer(common_prompts(d, alpha, rho, seed, further=True))
+    return results
 
 
-def common_prompts(d: int, alpha: int, rho: float, seed: int) -> Fleet:
-    """Draw the prompts on fresh tasks that networks answer whatever list they practised on."""
-    return draw_fleet([COMMON_PROMPTS], d, alpha * d, rho, seed, role="common")
+def common_prompts(d: int, alpha: int, rho: float, seed: int, *, further: bool = False) -> Fleet:
+    """Draw the prompts on fresh tasks that networks answer whatever list they practised on.
+
+    The ``further`` ones are as many others.
+    """
+    first = int(further)
+    return draw_fleet([COMMON_PROMPTS], d, alpha * d, rho, seed, role="common", first=first)
 
 
 def _fleets(

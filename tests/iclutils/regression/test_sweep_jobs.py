@@ -205,6 +205,7 @@ def test_networks_practise_on_the_lists_and_answer_the_same_prompts(monkeypatch)
         sweep_jobs.answers_of_lists(
             d=3, width=4, blocks=1, alpha=2, tau=2.0, tasks=2, rho=0.01, list_index=list_index,
             network=network, first=2, stage=5, last=10, batch=4, rate=1e-3, cooldown=0.1, seed=0,
+            further=True,
         )
         for list_index in (0, 1)
         for network in (0, 1)
@@ -216,12 +217,15 @@ def test_networks_practise_on_the_lists_and_answer_the_same_prompts(monkeypatch)
     assert len({float(z.sum()) for z in prompts}) == len(set(models)) == 4
     # by the other route: the first weights, on the prompts that all answer
     common = sweep_jobs.common_prompts(3, 2, 0.01, 0)
+    others = sweep_jobs.common_prompts(3, 2, 0.01, 0, further=True)
+    assert not torch.isin(others.y, common.y).any()
     [labels] = common.y
     for model, row in zip(models, found, strict=True):
         weights = Architecture(3, 1, 1, 4).initial_weights(0, [model])
         [expected] = forward(Architecture(3, 1, 1, 4), weights, tokens_of(common).tokens)
-        answers = torch.tensor(row["answers"])
+        [more] = forward(Architecture(3, 1, 1, 4), weights, tokens_of(others).tokens)
         # three decimals
-        assert float((answers - expected).abs().max()) < 6e-4
+        assert float((torch.tensor(row["answers"]) - expected).abs().max()) < 6e-4
+        assert float((torch.tensor(row["further_answers"]) - more).abs().max()) < 6e-4
         assert row["icl"] == [pytest.approx(float((expected - labels).square().mean()), rel=1e-3)]
-        assert set(row) == {"answers", "icl", "idg"}
+        assert set(row) == {"answers", "further_answers", "icl", "idg"}
