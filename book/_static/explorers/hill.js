@@ -29,7 +29,7 @@ function weightsAt(at, w) {
 X.explorers.hill = {
   title: "thermometers around a lake",
   controls: [
-    slider("w", "window", [WIDEST, ...round(0.1, 3000)], 1,
+    slider("w", "window (narrower →)", [WIDEST, ...round(0.1, 3000)], 1,
       w => w === WIDEST ? "the whole lake" : `~w~ = ${X.plain(w)}`),
     slider("star", "place of the star (degrees)", even(-180, 180, 2), 0),
     slider("height", "height of the hill", even(0, 8, 0.5), 6),

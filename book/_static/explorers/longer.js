@@ -32,7 +32,7 @@ X.explorers.longer = {
   draw([panel], _, {points, here, summary}) {
     const [least, most] = [points[0][0], points.at(-1)[0]];
     plot(panel, {label: `Error against practice prompts. ${words(summary)}`,
-      x: {label: "practice prompts", log: true, range: [least, most]},
+      x: {label: "practice prompts", log: true, range: [least, most], ticks: [2e3, 5e3, 1e4, 2e4]},
       y: {label: "error on new tasks", range: [0, 3.5]},
       lines: [{points: [[least, NULL], [most, NULL]], kind: "thin"},
         {points, kind: "ICL", name: "new tasks"}],
