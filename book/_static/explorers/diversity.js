@@ -27,7 +27,7 @@ X.explorers.diversity = {
     return {here, icl: curve("icl"), idg: curve("idg"), rows: [
       ["icl", "error on new tasks", here.icl], ["idg", "error on practised tasks", here.idg],
       ["gap", "gap between them", settled(here.icl - here.idg, here.icl)]],
-      summary: `With ${plain(kappa)} tasks per dimension its error is ${show(here.idg, 2)} on `
+      summary: `With ${plain(kappa)} tasks per dimension the layer's error is ${show(here.idg, 2)} on `
         + `practised tasks and ${show(here.icl, 2)} on new ones, ${level} that of answering 0.`};
   },
   draw([panel], {kappa}, {here, icl, idg, summary}) {
