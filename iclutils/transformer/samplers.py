@@ -109,7 +109,7 @@ def draw_for_networks(
         draw_kinks(kinks, queries, size, stream(seed, role, *_words(kinks), network))
         for network in networks
     ]
-    return _together(each)
+    return stack_prompts(each)
 
 
 def training_prompts(
@@ -129,8 +129,8 @@ def _words(kinks: Kinks) -> tuple[str | int, ...]:
     return kinks.d, kinks.n, f"{kinks.sigma:g}", *(f"{L:g}" for L in kinks.steepness)
 
 
-def _together(prompts: Sequence[Prompt]) -> Prompt:
-    """Stack the prompts of several networks."""
+def stack_prompts(prompts: Sequence[Prompt]) -> Prompt:
+    """Stack the prompts of several networks along a new first axis."""
     return Prompt(
         torch.stack([prompt.x for prompt in prompts]),
         torch.stack([prompt.y for prompt in prompts]),

@@ -26,9 +26,15 @@ from iclutils.randomness import normal, stream
 from iclutils.transformer import storage
 from iclutils.transformer.evaluation import BINS, Response, respond
 from iclutils.transformer.models import Architecture
-from iclutils.transformer.samplers import Kinks, draw_for_networks
-from iclutils.transformer.sweep_jobs import PLACES, TEST_PROMPTS, Job, digits, pick_all
-from iclutils.transformer.theory.kriging import best_softmax, kriging_weights, softmax_weights
+from iclutils.transformer.samplers import Kinks, stack_prompts
+from iclutils.transformer.sweep_jobs import (
+    TEST_PROMPTS,
+    Job,
+    choose_window,
+    digits,
+    pick_all,
+    respond_rivals,
+)
 from iclutils.transformer.training import Schedule, train
 from iclutils.window.covariates import Sphere
 from iclutils.window.prompts import Prompt, assemble
@@ -63,8 +69,7 @@ def transformers_on_sides(
     architecture = Architecture(2)
     numbers = range(first, first + networks)
     run = train(architecture, kinks, Schedule(steps), seed, numbers)
-    places = draw_for_networks(kinks, 1, (PLACES,), seed, "places for the window", [0])
-    w = best_softmax(kinks.covariance, places.x[0], places.query[0], sigma).w
+    w = choose_window(kinks, seed)
     prompts = draw_on_sides(kinks, TEST_PROMPTS, seed, numbers)
     responses = respond_on_sides(architecture, run.weights, kinks, w, prompts)
     record = {who: describe(each, prompts) for who, each in responses.items()}
@@ -83,11 +88,8 @@ def respond_on_sides(
     responses: dict[str, dict[str, Response]] = {"network": {}, "softmax": {}, "kriging": {}}
     for name, prompt in prompts.items():
         responses["network"][name] = respond(architecture, weights, prompt, kinks.unit)
-        softmax = softmax_weights(w, prompt.x, prompt.query)
-        kriging = kriging_weights(kinks.covariance, prompt.x, prompt.query, kinks.sigma)
-        for who, each in (("softmax", softmax), ("kriging", kriging)):
-            J = each.squeeze(-2)
-            responses[who][name] = Response((J * prompt.y).sum(-1), J)
+        for who, response in respond_rivals(kinks, w, prompt).items():
+            responses[who][name] = response
     return responses
 
 
@@ -116,13 +118,7 @@ def draw_on_sides(
             tokens = torch.cat([places, query], 1)
             prompt = assemble(function, task, tokens, noise, kinks.n, kinks.sigma)
             arranged.setdefault(name, []).append(prompt)
-    return {name: _together(each) for name, each in arranged.items()}
-
-
-def _together(prompts: Sequence[Prompt]) -> Prompt:
-    """Stack the prompts of several networks."""
-    parts = [(prompt.x, prompt.y, prompt.query, prompt.target) for prompt in prompts]
-    return Prompt(*(torch.stack(part) for part in zip(*parts, strict=True)))
+    return {name: stack_prompts(each) for name, each in arranged.items()}
 
 
 def signed_angles(

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from iclutils import stats, validation
 from iclutils.transformer import storage
-from iclutils.transformer.evaluation import angles, near_share, profile, respond
+from iclutils.transformer.evaluation import Response, angles, near_share, profile, respond
 from iclutils.transformer.models import Architecture
 from iclutils.transformer.samplers import Kinks, Ramps, draw_for_networks
 from iclutils.transformer.theory.kriging import best_softmax, kriging_weights, softmax_weights
@@ -74,27 +74,36 @@ def transformers_on_kinks(
     numbers = range(validation.whole("first", first, low=0), first + networks)
     run = train(architecture, kinks, Schedule(steps), seed, numbers)
     honest = kind(d, n, sigma, tuple(steepness))
-    places = draw_for_networks(honest, 1, (PLACES,), seed, "places for the window", [0])
-    window = best_softmax(honest.covariance, places.x[0], places.query[0], sigma)
+    w = choose_window(honest, seed)
     record: dict[str, Any] = {"network": [], "softmax": [], "kriging": []}
     for L in asked:
         prompt = draw_for_networks(kind(d, n, sigma, (L,)), 1, (TEST_PROMPTS,), seed, ROLE, numbers)
         response = respond(architecture, run.weights, prompt, kinks.unit)
         record["network"].append(describe(response.answer, response.influence, prompt))
-        linear = {
-            "softmax": softmax_weights(window.w, prompt.x, prompt.query).squeeze(-2),
-            "kriging": kriging_weights(honest.covariance, prompt.x, prompt.query, sigma).squeeze(
-                -2
-            ),
-        }
-        for name, J in linear.items():
-            record[name].append(describe((J * prompt.y).sum(-1), J, prompt))
+        for name, rival in respond_rivals(honest, w, prompt).items():
+            record[name].append(describe(rival.answer, rival.influence, prompt))
     record |= {
-        "w": digits(torch.tensor(window.w)),
+        "w": digits(torch.tensor(w)),
         "losses": digits(run.losses[0]),
         "last": digits(run.losses[-4:].mean(0)),
     }
     return record | ({} if first else {"weights": storage.pack(architecture, run.weights[0])})
+
+
+def choose_window(kinks: Kinks, seed: int) -> float:
+    """Choose the best softmax window for prompts of ``kinks``, on places of a stream of its own."""
+    places = draw_for_networks(kinks, 1, (PLACES,), seed, "places for the window", [0])
+    return best_softmax(kinks.covariance, places.x[0], places.query[0], kinks.sigma).w
+
+
+def respond_rivals(kinks: Kinks, w: float, prompt: Prompt) -> dict[str, Response]:
+    """Compute the responses of the softmax head with window w and of kriging for ``kinks``."""
+    weights = {
+        "softmax": softmax_weights(w, prompt.x, prompt.query),
+        "kriging": kriging_weights(kinks.covariance, prompt.x, prompt.query, kinks.sigma),
+    }
+    influences = {who: each.squeeze(-2) for who, each in weights.items()}
+    return {who: Response((J * prompt.y).sum(-1), J) for who, J in influences.items()}
 
 
 def describe(
