@@ -211,8 +211,8 @@ def directions(page_contexts, d, n, sigma, cv, wv, noneC, yoursC):
 
 
 def cloud(_, c, g):
-    """Compute centre and variance of the cloud in twenty dimensions, the query at 0.2."""
-    d, z = 20, 0.2
+    """Compute centre and variance of the cloud in ten dimensions, the query at 0.2."""
+    d, z = 10, 0.2
 
     def weight(x, power):
         rest = 1 - x * x

@@ -6,7 +6,7 @@
 ((X) => {
 "use strict";
 const {even, plot, settled, show, slider, sum, words} = X;
-const [D, Z] = [20, 0.2];                           // of the page's code
+const [D, Z] = [10, 0.2];                           // of the page's code
 const PLACES = even(-0.995, 0.995, 0.01);
 const ACROSS = even(0.0125, 0.9875, 0.025);         // of the other useful coordinate
 
@@ -34,10 +34,10 @@ function cloud(c, g) {
 X.explorers.cloud = {
   title: "c moves the cloud, g makes it narrow",
   small: true,
-  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 50, 0.5), 28),
+  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 50, 0.5), 20),
     slider("g", "mass ~g~ on the useless directions", even(0, 16, 0.5), 14)],
-  panels: [{name: "Where the weight lies, in twenty dimensions", height: 240, legend: [
-    ["all examples", "thin"], ["with ~c~ = 20 alone", "softmax"], ["yours", "target"]]}],
+  panels: [{name: "Where the weight lies, in ten dimensions", height: 240, legend: [
+    ["all examples", "thin"], ["with ~c~ = 10 alone", "softmax"], ["yours", "target"]]}],
   compute({c, g}) {
     const yours = cloud(c, g);
     const wide = D + g * g * (1 - Z * Z) / (D - 2);
@@ -51,7 +51,7 @@ X.explorers.cloud = {
       x: {label: "useful coordinate of an example", range: [-0.8, 1]},
       y: {label: "weight, % per 0.01", range: [0, 2.6]},
       lines: [{points: cloud(0, 0).points, kind: "thin", name: "all examples"},
-        {points: cloud(D, 0).points, kind: "softmax", name: "~c~ = 20 alone"},
+        {points: cloud(D, 0).points, kind: "softmax", name: "~c~ = 10 alone"},
         {points: yours.points, kind: "target", name: "yours"}],
       marks: [{at: Z}]});
   },
