@@ -5,7 +5,7 @@
 const {make, parsed, rich, show} = X;
 const REST = 250;                                   // ms: changes of an address are rationed
 
-const CHIPS = 3;                                    // presets in sight, the others are folded
+const CHIPS = 3;                                    // presets in sight, as a rule; the others fold
 
 /** The controls' own settings. */
 const usual = controls => Object.fromEntries(controls.map(control => [control.key, control.start]));
@@ -15,7 +15,7 @@ const usual = controls => Object.fromEntries(controls.map(control => [control.ke
  * pressed. A chip stands for all settings but those of controls that are `aside`, which it leaves
  * as they are, so that at most one is pressed.
  */
-function presetsOf({presets = [], controls}, choose) {
+function presetsOf({presets = [], controls, chips = CHIPS}, choose) {
   const own = usual(controls.filter(control => !control.aside));
   const made = presets.map(preset => ({settings: {...own, ...preset.settings},
     button: make("button", {type: "button", class: "x-preset"}, ...rich(preset.name))}));
@@ -29,7 +29,7 @@ function presetsOf({presets = [], controls}, choose) {
     const pressed = made.find(agrees);
     made.forEach(each => each.button.setAttribute("aria-pressed", String(each === pressed)));
   };
-  return {first: group(made.slice(0, CHIPS)), others: group(made.slice(CHIPS)), mark};
+  return {first: group(made.slice(0, chips)), others: group(made.slice(chips)), mark};
 }
 
 /**

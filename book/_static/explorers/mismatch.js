@@ -6,7 +6,7 @@ const {CLASS, CONTEXT, DIMENSION, NOISE, W_MAX, logspace, plot, population, roun
 const RATIOS = logspace(0.1, 10, 33);
 
 X.explorers.mismatch = {
-  title: "the mismatch",
+  title: "the mismatch", chips: 0,
   presets: [
     {name: "noisy readings", settings: {}},
     {name: "precise readings",
