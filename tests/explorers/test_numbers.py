@@ -33,7 +33,7 @@ SAID = {
     "cloud": ["centre query variance"],
     "hill": ["answer truth off"],
     "plateau": ["done error"],
-    "influence": ["answer truth own"],
+    "influence": ["answer said truth own"],
     "method": ["slope method list"],
     "diversity": ["kappa idg icl nothing"],
     "longer": ["look here nothing null"],

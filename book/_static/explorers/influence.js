@@ -83,9 +83,9 @@ X.explorers.influence = {
         ["total", "sum of all influences", sum(J)],
         ["share", "share of it within 45°, network", near(J)],
         ["headShare", "share within 45°, softmax head", near(gamma)]],
-      summary: `At the query the network answers ${show(answer, 2)}; the hidden task there is `
-        + `${show(settled(truth(L, star)), 2)}. If the ringed example’s label rises by a little, the `
-        + `answer moves ${show(own, 2)} times as much.`};
+      summary: `At the query the network says ${show(answer, 2)}, the head `
+        + `${show(settled(headSays(star)), 2)}, and the hidden task ${show(settled(truth(L, star)), 2)}. `
+        + `If the ringed label rises a little, the network moves ${show(own, 2)} times as much.`};
   },
   draw([prompt, strip], {which, steep, star}, {labels, J, gamma, answer, curve, head, summary}) {
     const L = Number(steep);
