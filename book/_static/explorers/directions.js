@@ -1,4 +1,4 @@
-/* Explorer: looking along the directions that matter (chapter 4).
+/* Explorer: looking along the directions that matter (chapter 4a).
 
    The loss of M = c BBᵀ + g B_⊥B_⊥ᵀ on linear tasks, averaged over drawn contexts, always the same
    ones, with tasks and noise integrated out: ½|δ|² + σ² Σγ_i², where the weights γ_i average the

@@ -94,7 +94,7 @@
       },
       {
         name: "Overlap of the leading directions with the useful ones",
-        height: 210,
+        height: 210, folded: true,
         legend: [
           ["overlap", "softmax"],
           ["random directions", "thin"],
