@@ -68,14 +68,14 @@ const curveOf = kept(12, (d, n, sigma, cv) => {
 
 X.explorers.directions = {
   title: "the directions that matter",
-  controls: [slider("wv", "mass on the useless coordinates",
-    even(0, 1.5, 0.05), 1, x => x === 0 ? "none" : x === 1 ? "as on the useful ones"
+  controls: [slider("wv", "how much a useless coordinate counts",
+    even(0, 1.5, 0.05), 1, x => x === 0 ? "nothing" : x === 1 ? "as much as a useful one"
       : `${X.plain(x)} times as much`),
   slider("d", "dimension ~d~, of which 2 matter", even(4, 20, 1), 10),
   slider("n", "context length ~n~", whole(10, 200), 50),
   slider("sigma", "noise ~σ~", round(0.01, 2), 0.1),
   slider("cv", "length of the useless part", round(0.2, 5), 1)],
-  panels: [{name: "Error against the mass on the useless coordinates",
+  panels: [{name: "Mean squared error against how much a useless coordinate counts",
     height: 240, legend: [["error with the best window", "exact"]]}],
   compute(state) {
     const {none, shares} = curveOf(state.d, state.n, state.sigma, state.cv);
@@ -85,15 +85,15 @@ X.explorers.directions = {
       ["yours", "least error with your ratio ~g~/~c~", yours.loss],
       ["yoursC", "best ~c~ with your ratio", yours.c]],
       fine: `Averages over ${lowrankContexts(state.d, state.n).length} drawn contexts.`,
-      summary: `The error is ${show(yours.loss, 2)}; a head that ignores the useless coordinates `
-        + `has ${show(none.loss, 2)}.`};
+      summary: `The mean squared error is ${show(yours.loss, 2)}; a head that ignores the `
+        + `useless coordinates has ${show(none.loss, 2)}.`};
   },
   draw([panel], {wv}, {yours, shares: points, summary}) {
     const errors = points.map(([, error]) => error);
-    plot(panel, {label: `Error against the mass on the useless coordinates. ${words(summary)}`,
-      x: {label: "mass on useless coordinates (useful ones: 1)",
-        short: "mass on the useless", range: [0, 1.5]},
-      y: {label: "error", log: true,
+    plot(panel, {label: `Error against how much a useless coordinate counts. ${words(summary)}`,
+      x: {label: "how much a useless coordinate counts (a useful one: 1)",
+        short: "how much a useless one counts", range: [0, 1.5]},
+      y: {label: "mean squared error", log: true,
         range: steady(panel, Math.min(...errors), Math.max(...errors), 1)},
       lines: [{points, kind: "exact", name: "error"}],
       marks: [{at: 0}, {at: wv, kind: "target", drag: "wv"}],

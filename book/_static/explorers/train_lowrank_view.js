@@ -93,7 +93,7 @@
         ],
       },
       {
-        name: "Overlap of the leading directions with the useful ones",
+        name: "Overlap of the strongest directions with the useful ones",
         height: 210, folded: true,
         legend: [
           ["overlap", "softmax"],
@@ -189,7 +189,7 @@
         summary:
           step === 0
             ? "Before training the matrix is zero. Press Play."
-            : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head’s leading ` +
+            : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head’s strongest ` +
               `directions are those that matter, against ${show((100 * k) / d, 2)} % by chance.`,
       };
     },
