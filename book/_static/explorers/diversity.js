@@ -10,10 +10,6 @@ const KAPPAS = logspace(LEAST, MOST, 161);
 X.explorers.diversity = {
   title: "a list of tasks",
   small: true,
-  presets: [
-    {name: "many prompts", settings: {}},
-    {name: "few prompts", settings: {tau: 0.3}},
-  ],
   controls: [slider("kappa", "tasks on the list, per dimension", round(LEAST, MOST), 0.5),
     slider("tau", "practice prompts, per weight of the layer", round(0.1, 20), 5)],
   panels: [{name: "Test errors against the number of tasks on the list", height: 280, legend: [
@@ -33,7 +29,7 @@ X.explorers.diversity = {
   draw([panel], {kappa}, {here, icl, idg, summary}) {
     plot(panel, {label: `Both errors against the length of the list. ${words(summary)}`,
       x: {label: "tasks on the list, per dimension", short: "tasks per dimension", log: true, range: [LEAST, MOST]},
-      y: {label: "error", log: true, range: [0.01, 10]},
+      y: {label: "error", log: true, range: [0.01, 30]},
       lines: [{points: [[LEAST, 1 + RHO], [MOST, 1 + RHO]], kind: "thin"},
         {points: idg, kind: "IDG", name: "practised tasks"},
         {points: icl, kind: "ICL", name: "new tasks"}],
