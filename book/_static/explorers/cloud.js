@@ -34,22 +34,22 @@ function cloud(c, g) {
 X.explorers.cloud = {
   title: "c moves the cloud, g makes it narrow",
   small: true,
-  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 50, 0.5), 13),
-    slider("g", "mass ~g~ on the useless directions", even(0, 16, 0.5), 6)],
+  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 30, 0.5), 14.5),
+    slider("g", "mass ~g~ on the useless directions", even(0, 16, 0.5), 8)],
   panels: [{name: "Where the weight lies, in ten dimensions", height: 240, legend: [
     ["all examples", "thin"], ["with ~c~ = 10 alone", "softmax"], ["yours", "target"]]}],
   compute({c, g}) {
     const yours = cloud(c, g);
     const wide = D + g * g * (1 - Z * Z) / (D - 2);
     return {yours, rows: [["centre", "centre of the cloud", yours.centre],
-      ["variance", "its variance", yours.variance], ["formula", "variance by the formula", 1 / wide]],
+      ["variance", "its variance", yours.variance], ["formula", "formula, for small ~g~", 1 / wide]],
       summary: `The cloud lies at ${show(yours.centre, 2)}, the query at ${Z}; the variance of the `
         + `cloud is ${show(yours.variance, 3)}.`};
   },
   draw([panel], state, {yours, summary}) {
     plot(panel, {label: `Weight against a useful coordinate of the examples. ${words(summary)}`,
       x: {label: "useful coordinate of an example", range: [-0.8, 1]},
-      y: {label: "weight, % per 0.01", range: [0, 2.6]},
+      y: {label: "weight, % per 0.01", range: [0, 2]},
       lines: [{points: cloud(0, 0).points, kind: "thin", name: "all examples"},
         {points: cloud(D, 0).points, kind: "softmax", name: "~c~ = 10 alone"},
         {points: yours.points, kind: "target", name: "yours"}],
