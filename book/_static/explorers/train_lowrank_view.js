@@ -189,8 +189,8 @@
         summary:
           step === 0
             ? "Before training the matrix is zero. Press Play."
-            : `After ${step} steps ${show(100 * now.overlap, 2)} % of the head’s strongest ` +
-              `directions are those that matter, against ${show((100 * k) / d, 2)} % by chance.`,
+            : `After ${step} steps the head’s strongest directions overlap with the useful ones by ` +
+              `${show(100 * now.overlap, 2)} %; by chance it would be ${show((100 * k) / d, 2)} %.`,
       };
     },
   };
