@@ -34,8 +34,8 @@ function cloud(c, g) {
 X.explorers.cloud = {
   title: "c moves the cloud, g makes it narrow",
   small: true,
-  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 30, 0.5), 14.5),
-    slider("g", "mass ~g~ on the useless directions", even(0, 16, 0.5), 8)],
+  controls: [slider("c", "mass ~c~ on the useful directions", even(0, 30, 0.5), 13),
+    slider("g", "mass ~g~ on the useless directions", even(0, 16, 0.5), 6)],
   panels: [{name: "Where the weight lies, in ten dimensions", height: 240, legend: [
     ["all examples", "thin"], ["with ~c~ = 10 alone", "softmax"], ["yours", "target"]]}],
   compute({c, g}) {
