@@ -246,32 +246,56 @@ def _seen(
     return (scores[:, :, None] @ source)[:, :, 0]
 
 
-def identifiable_parameters(architecture: Architecture, seed: int = 0) -> int:
+def identifiable_parameters(
+    architecture: Architecture, seed: int = 0, *, prompts: int | None = None, trials: int = 3
+) -> int:
     """How many directions of the weights change the answer: the rank of the Jacobian.
 
     It is taken at random weights, on twice as many prompts as there are weights, and with exact
     norms (eps = 0): what eps = 10⁻⁶ makes of a scale that the norm undoes is no direction to
     train. The rank is that of almost all weights, and near bad ones rounding hides a direction:
-    the highest of three counts.
+    the highest of three counts, or of ``trials``.
+
+    Where few of many weights matter, fewer ``prompts`` are enough, if they are more than the rank;
+    a result that equals ``prompts`` says only that the rank is not smaller. Where there are more
+    than four weights for each, the columns are first combined at random into as many as there are
+    prompts, which keeps the rank of almost all tables.
+    Raises ``ValueError`` where ``prompts`` or ``trials`` is below 1.
 
     >>> architecture = Architecture(3, blocks=1, dense=0)
     >>> architecture.parameters(), identifiable_parameters(architecture)
     (58, 33)
+    >>> identifiable_parameters(architecture, prompts=40)
+    33
     """
     d = architecture.d
-    prompts = 2 * architecture.parameters()
+    if prompts is None:
+        prompts = 2 * architecture.parameters()
+    validation.whole("prompts", prompts)
     fleet = draw_fleet([prompts], d, d, 0.1, seed, role="identifiable")
     tokens = tokens_of(fleet, torch.float64).tokens[0]
     ranks = []
-    for trial in range(3):
+    for trial in range(validation.whole("trials", trials)):
         generator = stream(seed, "identifiable weights", d, trial)
         weights = {
             name: w + 0.3 * torch.randn(w.shape, dtype=w.dtype, generator=generator)
             for name, w in architecture.initial_weights(seed, [trial], torch.float64).items()
         }
         derivatives = _derivatives(architecture, weights, tokens)
+        if derivatives.shape[1] > 4 * prompts:
+            derivatives = _combine_columns(derivatives, prompts, generator)
         ranks.append(int(torch.linalg.matrix_rank(derivatives, rtol=1e-12)))
     return max(ranks)
+
+
+def _combine_columns(
+    table: Float[Tensor, "rows columns"], number: int, generator: torch.Generator
+) -> Float[Tensor, "rows number"]:
+    """Add the columns, each times a random number, into ``number`` random groups of one size."""
+    rows, columns = table.shape
+    scale = torch.randn(columns, dtype=table.dtype, generator=generator)
+    into = torch.randperm(columns, generator=generator) % number
+    return table.new_zeros(rows, number).index_add_(1, into, table * scale)
 
 
 def _derivatives(
