@@ -21,7 +21,7 @@ from iclutils.regression.theory.asymptotics import Phase
 from iclutils.stages.theory import meanfield
 from iclutils.stages.theory.equal_features import Lookup, limit_window
 from iclutils.transformer import storage
-from iclutils.transformer.evaluation import angles, near_share, respond
+from iclutils.transformer.evaluation import respond
 from iclutils.transformer.models import Architecture
 from iclutils.transformer.theory import kriging, lists
 from iclutils.window import attention, function_classes
@@ -37,6 +37,7 @@ METHOD = """({family, d, n, L = 1, sigma}) => {
   return method === 'drawn' ? iclExplorers.drawn(d, n).t : []; }"""
 GRID = best_window.grid(1e5, 481)
 DRAWN_GRID = best_window.grid(1e5, 181)
+TWO = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)  # a list of tasks
 
 
 @functools.cache
@@ -86,7 +87,7 @@ def two_errors(alpha, kappa, tau, rho, lam):
 def diversity(_, kappa, tau):
     """Compute the opening picture of chapter 5c, at its length of prompts, noise and ridge."""
     found = two_errors(10, kappa, tau, 0.01, 1e-5)
-    return {"icl": found["icl"], "idg": found["idg"], "gap": found["icl"] - found["idg"]}
+    return {"icl": found["icl"], "idg": found["idg"]}
 
 
 @functools.cache
@@ -220,9 +221,8 @@ def cloud(_, c, g):
         return x**power * rest ** ((d - 3) / 2) * math.exp(c * z * x) * factor
 
     total, first, second = (quad(weight, -1, 1, (power,))[0] for power in range(3))
-    centre, kappa = first / total, g * g * (1 - z * z) / (2 * (d - 2))
-    numbers = {"centre": centre, "variance": second / total - centre**2}
-    return numbers | {"formula": 1 / (d + 2 * kappa)}
+    centre = first / total
+    return {"centre": centre, "variance": second / total - centre**2}
 
 
 def parallel(_, angle, noise, **ridge):
@@ -233,8 +233,7 @@ def parallel(_, angle, noise, **ridge):
     y = A @ made + torch.tensor([0.0, noise], dtype=torch.float64)
     eye = torch.eye(2, dtype=torch.float64)
     w = torch.linalg.solve(A.T @ A + ridge["lambda"] * eye, A.T @ y)
-    numbers = {"w1": float(w[0]), "w2": float(w[1]), "size": float(w.norm())}
-    return numbers | {"off": float((w - made).norm())}
+    return {"w1": float(w[0]), "w2": float(w[1]), "size": float(w.norm())}
 
 
 def window_flow():
@@ -276,25 +275,30 @@ def influence(_, moved, which, steep, star, readings):
     found = respond(architecture, weights, prompt, 16.0)
     J = found.influence[0, 0]
     gamma = kriging.softmax_weights(network()["w"], x, query)[0]
-    angle = angles(x, query)[None]
     return {
         "answer": float(found.answer),
         "said": 16 * float(gamma @ y),
         "own": float(J[which - 1]),
         "total": float(J.sum()),
-        "share": float(near_share(J[None], angle)),
-        "headShare": float(near_share(gamma[None], angle)),
     }
 
 
 def method(_, slope, sigma, readings):
-    """Compute the answers at 1 of ridge and of dMMSE with the tasks 1 and −1, and what follows."""
+    """Compute the answers at 1 of ridge and of dMMSE with the tasks 1 and −1."""
     x, y = torch.tensor(readings, dtype=torch.float64).T
     prompt = x[None, :, None], y[None], torch.ones(1, 1, dtype=torch.float64), sigma**2
-    both = lists.ridge(*prompt), lists.by_heart(*prompt, torch.tensor([[1.0], [-1.0]]).double())
-    answers = [float(one.answer) for one in both]
-    follows = [float(one.influence[0] @ x) for one in both]
-    return dict(zip(("method", "list", "follows", "listFollows"), answers + follows, strict=True))
+    listed = lists.by_heart(*prompt, TWO)
+    return {"method": float(lists.ridge(*prompt).answer), "list": float(listed.answer)}
+
+
+def soften(_, v):
+    """Compute the answer of dMMSE to the label 0.8, and the number that suits −2 to 2 best."""
+    labels = torch.linspace(-2, 2, 201, dtype=torch.float64)[:, None]
+    ones = torch.ones_like(labels)
+    answers = lists.by_heart(ones[:, None], labels, ones, v, TWO).answer
+    times = float(answers @ labels[:, 0] / answers.square().sum())
+    answer = float(answers[140])
+    return {"answer": answer, "times": times, "multiplied": times * answer}
 
 
 @functools.cache
@@ -309,13 +313,12 @@ def authors_curves():
 
 
 def longer(_, steps):
-    """Look at the authors' errors with five thousand prompts, and at their highest."""
+    """Look at the authors' errors with five thousand prompts."""
     curves = authors_curves()
     error = dict(zip(curves["prompts"], curves["errors"][str(steps)], strict=True))
-    place = max(error, key=error.get)
-    return {"here": (error[4800] + error[5200]) / 2, "highest": error[place], "place": place}
+    return {"here": (error[4800] + error[5200]) / 2}
 
 
 FUNCTIONS = (mismatch, offset, lookup, directions, cloud, parallel, hill, plateau)
-FUNCTIONS += (diversity, influence, method, longer)
+FUNCTIONS += (diversity, influence, method, soften, longer)
 EXPLORERS = {function.__name__: function for function in FUNCTIONS}

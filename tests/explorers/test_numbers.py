@@ -10,7 +10,7 @@ from tests.explorers import package
 
 COUNT = {"mismatch": 15, "offset": 12, "directions": 8, "lookup": 30, "cloud": 8}
 COUNT |= {"parallel": 30, "hill": 30, "plateau": 20, "diversity": 40, "influence": 12}
-COUNT |= {"method": 40, "longer": 6}
+COUNT |= {"method": 40, "longer": 6, "soften": 40}
 # relative; a wrong term or exponent moves the numbers by far more. Windows: where a curve is flat
 # at its lowest place, that place is known to the root of what its values are known to.
 RELATIVE = {"closed": 1e-3, "drawn": 5e-3, "": 1e-6}
@@ -37,9 +37,10 @@ SAID = {
     "method": ["slope method list"],
     "diversity": ["kappa idg icl nothing"],
     "longer": ["look here nothing null"],
+    "soften": ["label answer multiplied times"],
 }
 CONSTANT = {"made": math.hypot(1, 0.5), "nothing": 0, "unit": 1, "look": 5000, "null": 1.0625}
-CONSTANT |= {"query": 0.2}
+CONSTANT |= {"query": 0.2, "label": 0.8}
 SPEC = """name => { const spec = iclExplorers.explorers[name]; return {
   values: Object.fromEntries(spec.controls.map(c => [c.key,
     c.options ? c.options.map(o => o[0]) : c.values])),

@@ -40,9 +40,8 @@ X.explorers.cloud = {
     ["all examples", "thin"], ["with ~c~ = 10 alone", "softmax"], ["yours", "target"]]}],
   compute({c, g}) {
     const yours = cloud(c, g);
-    const wide = D + g * g * (1 - Z * Z) / (D - 2);
     return {yours, rows: [["centre", "centre of the cloud", yours.centre],
-      ["variance", "its variance", yours.variance], ["formula", "formula, for small ~g~", 1 / wide]],
+      ["variance", "its variance", yours.variance]],
       summary: `The cloud lies at ${show(yours.centre, 2)}, the query at ${Z}; the variance of the `
         + `cloud is ${show(yours.variance, 3)}.`};
   },

@@ -1,7 +1,7 @@
 /* The opening picture of chapter 5c: both errors of linear attention against the number of tasks. */
 ((X) => {
 "use strict";
-const {descentErrors, logspace, plain, plot, round, settled, show, slider, words} = X;
+const {descentErrors, logspace, plain, plot, round, show, slider, words} = X;
 const LEAST = 0.1;
 const MOST = 50;
 const [ALPHA, RHO, RIDGE] = [10, 0.01, 1e-5];  // length of prompts over d, noise, ridge
@@ -21,8 +21,7 @@ X.explorers.diversity = {
     const curve = name => KAPPAS.map((at, i) => [at, found[i][name]]);
     const level = here.icl < 1 + RHO ? "below" : "above";
     return {here, icl: curve("icl"), idg: curve("idg"), rows: [
-      ["icl", "error on new tasks", here.icl], ["idg", "error on practised tasks", here.idg],
-      ["gap", "gap between them", settled(here.icl - here.idg, here.icl)]],
+      ["icl", "error on new tasks", here.icl], ["idg", "error on practised tasks", here.idg]],
       summary: `With ${plain(kappa)} tasks per dimension the layer's error is ${show(here.idg, 2)} on `
         + `practised tasks and ${show(here.icl, 2)} on new ones, ${level} that of answering 0.`};
   },

@@ -8,7 +8,6 @@ const {choice, even, kept, normal, plot, settled, show, slider, sum, uniform, wo
 const COUNT = 24;
 const KINK = 40;                                    // degrees: there and opposite the task bends
 const SLOPES = [0.9, -0.5, -0.1];                   // of its two sides and its offset, at L = 1
-const NEAR = 45;
 const radians = degrees => degrees * Math.PI / 180;
 const wrapped = degrees => (degrees % 360 + 540) % 360 - 180;
 
@@ -70,8 +69,6 @@ X.explorers.influence = {
     const places = even(-180, 180, 5);
     const J = X.influenceOf(net(), examples, star);
     const gamma = headAt(star);
-    const near = list => sum(list.filter((_, i) =>
-      Math.abs(wrapped(EXAMPLES[i].at - star)) < NEAR)) / sum(list);
     const own = settled(J[which - 1]);
     const answer = answerAt(star);
     return {labels, J, gamma, answer, readings: examples,
@@ -80,9 +77,7 @@ X.explorers.influence = {
         ["truth", "the hidden task there", settled(truth(L, star))],
         ["said", "the softmax head’s answer", settled(headSays(star))],
         ["own", "influence of the ringed example", own],
-        ["total", "sum of all influences", sum(J)],
-        ["share", "share of it within 45°, network", near(J)],
-        ["headShare", "share within 45°, softmax head", near(gamma)]],
+        ["total", "sum of all influences", sum(J)]],
       summary: `At the query the network says ${show(answer, 2)}, the head `
         + `${show(settled(headSays(star)), 2)}, and the hidden task ${show(settled(truth(L, star)), 2)}. `
         + `If the ringed label rises a little, the network moves ${show(own, 2)} times as much.`};

@@ -23,9 +23,7 @@ X.explorers.longer = {
     const time = TIMES.findLast(at => at <= steps);
     const points = X.longer.errors[time].map((error, i) => [X.longer.prompts[i], error]);
     const here = errorThere(points);
-    const [place, highest] = points.reduce((a, b) => b[1] > a[1] ? b : a);
-    return {points, here, rows: [["here", `error with ${LOOK} prompts`, here],
-      ["highest", "highest error", highest], ["place", "prompts there", place]],
+    return {points, here, rows: [["here", `error with ${LOOK} prompts`, here]],
       summary: `The error with ${LOOK} prompts is now ${show(here, 2)}; always answering 0 has `
         + `${show(NULL, 3)}.`};
   },

@@ -28,10 +28,7 @@ X.explorers.method = {
     const method = settled(along / (squares + sigma ** 2));
     const list = settled(Math.tanh(along / sigma ** 2));
     return {readings, method, list, rows: [
-      ["method", "the method’s answer at 1", method], ["list", "the list’s answer at 1", list],
-      ["follows", "share of a small move that the method follows", squares / (squares + sigma ** 2)],
-      ["listFollows", "share that the list follows",
-        settled((1 - list ** 2) * squares / sigma ** 2)]],
+      ["method", "the method’s answer at 1", method], ["list", "the list’s answer at 1", list]],
       summary: `The hidden task has the slope ${show(settled(slope), 2)}. At the query the method `
         + `answers ${show(method, 2)}, and the list ${show(list, 2)}.`};
   },

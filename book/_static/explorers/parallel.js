@@ -3,7 +3,7 @@
    Held against 2 × 2 linear algebra in tests/explorers/package.py. */
 ((X) => {
 "use strict";
-const {draw, even, plain, plot, round, settled, show, slider, words} = X;
+const {draw, even, plain, plot, round, show, slider, words} = X;
 const TRUE = [1, 0.5];                              // the weights that made the labels
 const FLAT = 20 * Math.PI / 180;                    // the first line's slope
 const REACH = 3;                                    // of the picture, up and down
@@ -64,11 +64,9 @@ X.explorers.parallel = {
     const size = Math.hypot(...w);
     const sizes = ANGLES.map(angle =>
       [angle, Math.hypot(...fitted(equations({...state, angle}), state.lambda))]);
-    const off = settled(Math.hypot(w[0] - TRUE[0], w[1] - TRUE[1]), 10);
     return {pair, w, size, sizes, rows: [
       ["w1", "first weight of the fit", w[0]], ["w2", "second weight", w[1]],
-      ["size", "size of the fit’s weights", size],
-      ["off", "distance from those that made the labels", off]],
+      ["size", "size of the fit’s weights", size]],
       summary: `At ${plain(state.angle)}° the fit’s weights have the size ${show(size, 2)}; `
         + `those that made the labels, the truth, have ${show(Math.hypot(...TRUE), 2)}.`};
   },
