@@ -8,7 +8,7 @@ const LABELS = even(-2, 2, 0.02);
 X.explorers.soften = {
   title: "a list turns into a method",
   small: true,
-  controls: [slider("v", "variance of the noise, as pretended", round(0.01, 20), 0.05)],
+  controls: [slider("v", "pretended variance of the noise", round(0.01, 20), 0.05)],
   panels: [{name: "What a list of 1 and −1 answers to one example", height: 280, legend: [
     ["average over the list", "IDG"], ["the same, multiplied", "ICL"], ["right", "thin"]]}],
   compute({v}) {
