@@ -10,7 +10,7 @@ X.explorers.soften = {
   small: true,
   controls: [slider("v", "pretended variance of the noise", round(0.01, 20), 0.05)],
   panels: [{name: "What a list of 1 and −1 answers to one example", height: 280, legend: [
-    ["average over the list", "IDG"], ["the same, multiplied", "ICL"], ["right", "thin"]]}],
+    ["average", "IDG"], ["multiplied", "ICL"], ["right", "thin"]]}],
   compute({v}) {
     const answers = LABELS.map(y => Math.tanh(y / v));
     const times = sum(answers.map((a, i) => a * LABELS[i])) / sum(answers.map(a => a * a));
