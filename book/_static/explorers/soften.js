@@ -1,5 +1,5 @@
 /* Explorer of chapter 5d: a list of the tasks 1 and −1. With one example, at the input 1, and the
-   pretended variance v, the average over it is tanh(label / v). */
+   noise taken for v, the average over it is tanh(label / v). */
 ((X) => {
 "use strict";
 const {even, plot, round, show, slider, sum, words} = X;
@@ -8,7 +8,7 @@ const LABELS = even(-2, 2, 0.02);
 X.explorers.soften = {
   title: "a list turns into a method",
   small: true,
-  controls: [slider("v", "pretended variance of the noise", round(0.01, 20), 0.05)],
+  controls: [slider("v", "what it takes for the variance of the noise", round(0.01, 20), 0.5)],
   panels: [{name: "What a list of 1 and −1 answers to one example", height: 280, legend: [
     ["average", "IDG"], ["multiplied", "ICL"], ["right", "thin"]]}],
   compute({v}) {
