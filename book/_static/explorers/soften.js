@@ -8,7 +8,7 @@ const LABELS = even(-2, 2, 0.02);
 X.explorers.soften = {
   title: "a list turns into a method",
   small: true,
-  controls: [slider("v", "what it takes for the variance of the noise", round(0.01, 20), 0.5)],
+  controls: [slider("v", "assumed variance of the noise", round(0.01, 20), 2)],
   panels: [{name: "What a list of 1 and −1 answers to one example", height: 280, legend: [
     ["average", "IDG"], ["multiplied", "ICL"], ["right", "thin"]]}],
   compute({v}) {
